@@ -21,7 +21,11 @@ from e2e.olm.browser import CHROMIUM, FLAGS, open_console
 from olm_client.reach import ClusterOptions, Reach
 from olm_runtime.http.server import listen, serve
 from tests.integration.clusters import own_control_plane
-from tests.integration.console.visits import PATIENCE_MILLISECONDS, require_chromium
+from tests.integration.console.visits import (
+    PATIENCE_MILLISECONDS,
+    add_catalog,
+    require_chromium,
+)
 from tests.integration.console.way import Way
 
 pytestmark = pytest.mark.integration
@@ -83,23 +87,13 @@ async def _catalogs(chromium: Browser, entries: list[str], script: str = "") -> 
     return page
 
 
-def _add(control_plane: ControlPlane, name: str) -> None:
-    catalog: dict[str, Any] = {
-        "apiVersion": "olm.operatorframework.io/v1",
-        "kind": "ClusterCatalog",
-        "metadata": {"name": name},
-        "spec": {"source": {"type": "Image", "image": {"ref": "registry.example.com/a:latest"}}},
-    }
-    control_plane.create(KIND, catalog)
-
-
 async def test_pages_say_so_and_go_on_by_themselves(control_plane: ControlPlane) -> None:
     require_chromium()
     control_plane.apply(CRDS)
     async with open_console(control_plane) as page:
         context = page.context
         await page.get_by_role("link", name="Catalogs", exact=True).first.click()
-        await asyncio.to_thread(_add, control_plane, "before")
+        await asyncio.to_thread(add_catalog, control_plane, "before")
         await expect(page.get_by_role("link", name="before")).to_be_visible()
         await page.evaluate("document.body.dataset.same = 'page'")
 
@@ -120,8 +114,8 @@ async def test_pages_say_so_and_go_on_by_themselves(control_plane: ControlPlane)
         await expect(late.get_by_text(AWAY)).to_be_visible()
         await expect(late.get_by_role("link", name="Extensions", exact=True)).to_be_visible()
         await asyncio.to_thread(control_plane.start_apiserver)
-        await asyncio.to_thread(_add, control_plane, "later")
-        await asyncio.to_thread(_add, control_plane, "after")
+        await asyncio.to_thread(add_catalog, control_plane, "later")
+        await asyncio.to_thread(add_catalog, control_plane, "after")
         await expect(page.get_by_role("link", name="after")).to_be_visible(
             timeout=SOON_MILLISECONDS
         )
@@ -137,7 +131,7 @@ async def test_pages_say_while_the_console_is_not_reached(
     control_plane.apply(CRDS)
     async with _console(control_plane) as (way, entries):
         pages = [await _catalogs(chromium, entries, script) for script in ("", ALONE)]
-        await asyncio.to_thread(_add, control_plane, "reached")
+        await asyncio.to_thread(add_catalog, control_plane, "reached")
         for page in pages:
             await expect(page.get_by_role("link", name="reached")).to_be_visible()
         static = await pages[0].context.new_page()
@@ -146,7 +140,7 @@ async def test_pages_say_while_the_console_is_not_reached(
         for page in (*pages, static):
             await expect(page.get_by_text(NOT_REACHED)).to_be_visible(timeout=PATIENCE_MILLISECONDS)
         assert not (await Axe().run(pages[0])).violations_count
-        await asyncio.to_thread(_add, control_plane, "meanwhile")
+        await asyncio.to_thread(add_catalog, control_plane, "meanwhile")
         await way.open()
         for page in pages:
             shown = page.get_by_role("link", name="meanwhile")
@@ -183,7 +177,7 @@ async def test_a_page_that_nobody_sees_is_sent_nothing_until_somebody_does(
         page.context.on("request", lambda asked: streams.append(asked.url))
         await page.evaluate(SEE, True)
         await other.goto(f"{page.url}?other")
-        await asyncio.to_thread(_add, control_plane, "unseen")
+        await asyncio.to_thread(add_catalog, control_plane, "unseen")
         await expect(other.get_by_role("link", name="unseen")).to_be_visible()
         await expect(page.get_by_role("link", name="unseen")).to_be_hidden()
         streams.clear()
@@ -224,7 +218,7 @@ async def test_an_older_answer_does_not_follow_a_newer_one(
         await page.route("**/catalogs", gates)
 
         async def told_of(name: str) -> None:
-            await asyncio.to_thread(_add, control_plane, name)
+            await asyncio.to_thread(add_catalog, control_plane, name)
             await expect(other.get_by_role("link", name=name)).to_be_visible()
 
         await page.evaluate(ASK)
@@ -260,7 +254,7 @@ async def test_a_page_asks_again_where_an_answer_failed_and_says_what_is_gone_un
         async with page.expect_response(lambda answer: answer.ok, timeout=PATIENCE_MILLISECONDS):
             await page.evaluate(ASK)
         assert not failures
-        await asyncio.to_thread(_add, control_plane, "failing")
+        await asyncio.to_thread(add_catalog, control_plane, "failing")
         link = page.get_by_role("link", name="failing")
         await link.click()
         await expect(page.get_by_role("heading", name="failing")).to_be_visible()
@@ -268,6 +262,6 @@ async def test_a_page_asks_again_where_an_answer_failed_and_says_what_is_gone_un
             client.delete(f"{KIND}/failing").raise_for_status()
         gone = page.get_by_role("heading", name='"failing" not found')
         await expect(gone).to_be_visible()
-        await asyncio.to_thread(_add, control_plane, "failing")
+        await asyncio.to_thread(add_catalog, control_plane, "failing")
         await expect(gone).to_be_hidden()
         await expect(page.get_by_role("link", name="Remove …")).to_be_visible()

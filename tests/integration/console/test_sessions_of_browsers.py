@@ -19,7 +19,11 @@ from e2e.harness.controlplane import ControlPlane
 from e2e.olm.browser import CHROMIUM, FLAGS
 from olm_runtime.http.server import listen, serve
 from tests.integration.clusters import own_control_plane
-from tests.integration.console.visits import PATIENCE_MILLISECONDS, require_chromium
+from tests.integration.console.visits import (
+    PATIENCE_MILLISECONDS,
+    add_catalog,
+    require_chromium,
+)
 
 pytestmark = pytest.mark.integration
 
@@ -90,16 +94,6 @@ async def _sign_in(context: BrowserContext, console: str, token: str) -> Page:
     return page
 
 
-def _add(control_plane: ControlPlane, name: str) -> None:
-    catalog: dict[str, Any] = {
-        "apiVersion": "olm.operatorframework.io/v1",
-        "kind": "ClusterCatalog",
-        "metadata": {"name": name},
-        "spec": {"source": {"type": "Image", "image": {"ref": "registry.example.com/a:latest"}}},
-    }
-    control_plane.create(CATALOGS, catalog)
-
-
 async def _shows_who(page: Page, name: str) -> None:
     shown = page.get_by_text(f"signed in as system:serviceaccount:default:{name}")
     await expect(shown).to_be_visible(timeout=PATIENCE_MILLISECONDS)
@@ -133,7 +127,7 @@ async def test_pages_become_those_of_who_signs_in_next(
             await _shows_who(each, second)
             await expect(each.get_by_text("is forbidden").first).to_be_visible()
         await expect(still.get_by_text("Somebody else has signed in")).to_be_visible()
-        await asyncio.to_thread(_add, control_plane, f"unseen-{second}")
+        await asyncio.to_thread(add_catalog, control_plane, f"unseen-{second}")
         await asyncio.to_thread(_allow_all, control_plane, second)
         await page.evaluate("renew()")  # which it does each half minute
         await expect(page.get_by_role("link", name=f"unseen-{second}")).to_be_visible()
@@ -153,7 +147,7 @@ async def test_a_page_that_was_not_found_appears_once_it_is_there(
         page = await _sign_in(await browser.new_context(), console, token)
         await page.goto(f"{console}/catalogs/coming")
         await expect(page.get_by_role("heading", name='"coming" not found')).to_be_visible()
-        await asyncio.to_thread(_add, control_plane, "coming")
+        await asyncio.to_thread(add_catalog, control_plane, "coming")
         await expect(page.get_by_role("link", name="Remove …")).to_be_visible()
         await expect(page).to_have_title("coming · Operator Lifecycle Manager")
         with control_plane.client() as client:

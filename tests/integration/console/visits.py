@@ -8,7 +8,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request
 
+from e2e.harness.controlplane import ControlPlane
 from e2e.harness.required import is_required
+from e2e.olm import manifests
 from e2e.olm.browser import CHROMIUM
 from tests.integration.olm_shell import Shell
 
@@ -17,6 +19,11 @@ EXPECTED = (404, 422)
 """Answers that a page may get and show."""
 LEFT = ("htmx:sendAbort", "htmx:afterRequest")
 """Said where a page is left while a part of it loads. What fails is said as an error of its own."""
+
+
+def add_catalog(control_plane: ControlPlane, name: str) -> None:
+    """Makes a ClusterCatalog that nobody serves."""
+    control_plane.apply(manifests.catalog(name, "registry.example.com/a:latest"))
 
 
 @dataclass(eq=False)
