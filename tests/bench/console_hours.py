@@ -15,13 +15,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from playwright.async_api import Page
 
 from e2e.harness.components import ControlPlaneOptions
 from e2e.harness.controlplane import ControlPlane
 from e2e.olm.browser import open_console
+from e2e.olm.manifests import catalog
 from olm_runtime.kube import client as kube_client
 from tests.bench.bench_console import show
 
@@ -39,13 +39,7 @@ def cluster(work: Path) -> Iterator[ControlPlane]:
     options = ControlPlaneOptions(controller_manager=False, apiserver_args=forgets)
     with ControlPlane(work / "control-plane", options=options) as running:
         running.apply(CRDS)
-        made: dict[str, Any] = {
-            "apiVersion": "olm.operatorframework.io/v1",
-            "kind": "ClusterCatalog",
-            "metadata": {"name": NAME},
-            "spec": {"source": {"type": "Image", "image": {"ref": image(0)}}},
-        }
-        running.create(KIND, made)
+        running.apply(catalog(NAME, image(0)))
         yield running
 
 
