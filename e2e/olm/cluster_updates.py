@@ -17,6 +17,7 @@ import httpx
 
 from api.objects import KubeObject, condition
 from e2e.harness.controlplane import ControlPlane, wait_until
+from e2e.harness.errors import log_tail
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess
 from e2e.harness.registry import Registry
@@ -210,7 +211,7 @@ class ClusterUpdates:
         try:
             wait_until(is_told, what=f"{kind}={status} {text}", timeout=timeout)
         except TimeoutError as error:
-            error.add_note(f"it is {self.told(kind)}")
+            error.add_note(f"it is {self.told(kind)}; the end of {self.log}:\n{log_tail(self.log)}")
             raise
         return self.told(kind)[2]
 

@@ -111,15 +111,27 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
             from olm_runtime.http.bulk import BulkTransport
 
             return BulkTransport(self._origin)
-        return httpx.AsyncHTTPTransport(
-            verify=self._origin, proxy=self._through(address), trust_env=False
-        )
+        return _Transport(verify=self._origin, proxy=self._through(address), trust_env=False)
 
     def _through(self, address: str) -> httpx.Proxy | None:
         if not address:
             return None
         context = self._proxy() if address.startswith("https:") else None
         return httpx.Proxy(address, ssl_context=context)
+
+
+class _Transport(httpx.AsyncHTTPTransport):
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """As httpx's, also if the server cuts a connection off as it is made.
+
+        anyio then asks uvloop for its socket, and does not expect that there is none.
+        """
+        try:
+            return await super().handle_async_request(request)
+        except AttributeError as error:
+            if (error.obj, error.name) != (None, "getpeername"):
+                raise
+            raise httpx.ConnectError("the server closed the connection") from error
 
 
 class _Way:
