@@ -73,11 +73,13 @@ def record(owner: Owner, left: Mapping[ObjectKey, Fingerprint]) -> str:
 class Sighting(NamedTuple):
     """What is stored of a live object: enough to decide by, small enough for thousands.
 
-    As JSON it takes a quarter of the memory.
+    As JSON it takes a quarter of the memory. `works`: all of it was seen, and its kind's probe
+    found it healthy.
     """
 
     packed: bytes
     fingerprint: Fingerprint
+    works: bool = False
 
     @property
     def live(self) -> KubeObject:

@@ -8,7 +8,17 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Protocol
 
-from api.objects import GVK, KubeObject, condition, gvk_of, key_of, metadata, name_of, namespace_of
+from api.objects import (
+    CRD_KIND,
+    GVK,
+    KubeObject,
+    condition,
+    gvk_of,
+    key_of,
+    metadata,
+    name_of,
+    namespace_of,
+)
 
 
 class Health(Enum):
@@ -125,6 +135,14 @@ def _is_outdated(live: KubeObject) -> bool:
 def has_probe(group: str, kind: str) -> bool:
     """Whether objects of a kind can be other than healthy."""
     return (group, kind) in PROBES
+
+
+def is_probed_by_watch(gvk: GVK) -> bool:
+    """Whether objects of a kind are watched as a whole, so that none has to be read to be probed.
+
+    Definitions are not: each of their many changes would bring a megabyte.
+    """
+    return has_probe(gvk.group, gvk.kind) and gvk.kind != CRD_KIND
 
 
 def _condition_true(kind: str) -> Probe:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from api.objects import KubeObject, ObjectKey, gvk_of, key_of, metadata
 from olm_rollout.io.pods import why_not_running
 from olm_rollout.io.together import together
-from olm_rollout.owned import Sighting
+from olm_rollout.owned import Fingerprint, Sighting
 from olm_rollout.probes import HEALTHY, Finding, Health, Probe, Probes
 from olm_runtime.kube.client import KubeClient
 
@@ -45,13 +45,15 @@ class Probed:
 class Prober:
     """Probes the objects of one revision as one identity.
 
-    `seen` is what the watches last saw of an object; `slots` bounds the requests at a time.
+    `seen` is what the watches last saw of an object, `left` how it was applied; `slots` bounds the
+    requests at a time.
     """
 
     client: KubeClient
     probes: Probes
     probed: Probed
     seen: Callable[[KubeObject], Sighting | None]
+    left: Callable[[ObjectKey], Fingerprint | None]
     slots: asyncio.Semaphore
 
     def note_restored(self, objects: Iterable[KubeObject]) -> None:
@@ -123,7 +125,7 @@ class Prober:
 
     async def _find(self, obj: KubeObject, probe: Probe) -> Finding:
         key, seen = key_of(obj), self.seen(obj)
-        if seen is not None and self.probed.healthy.get(key) == version_of(seen.live):
+        if seen is not None and self._is_seen_to_work(key, seen):
             return HEALTHY
         async with self.slots:
             live = await self.client.find(key.gvk, key.name, key.namespace)
@@ -136,6 +138,17 @@ class Prober:
             if found.health is Health.UNHEALTHY and not found.given:
                 found = found.because(await why_not_running(self.client, live))
             return found
+
+    def _is_seen_to_work(self, key: ObjectKey, seen: Sighting) -> bool:
+        """Whether it need not be read: one that was just applied may not have been seen since."""
+        version = version_of(seen.live)
+        if self.probed.healthy.get(key) == version:
+            return True
+        is_as_left = self.left(key) == seen.fingerprint
+        if not (seen.works and is_as_left) or self.probes.are_given(key.gvk):
+            return False
+        self.probed.versions[key] = self.probed.healthy[key] = version
+        return True
 
 
 def version_of(live: KubeObject) -> str:

@@ -102,7 +102,9 @@ class Rollout:
         self._key = (self.owner.kind, self.owner.name)
         self._slots = asyncio.Semaphore(PARALLEL_REQUESTS)
         self._writer = ObjectWriter(self.client, self.owner)
-        self._prober = Prober(self.client, self.probes, self.probed, self._seen, self._slots)
+        self._prober = Prober(
+            self.client, self.probes, self.probed, self._seen, self._left, self._slots
+        )
 
     async def run(self, phases: Sequence[Phase]) -> Progress:
         """Applies phase after phase, as far as they get healthy.
@@ -210,6 +212,9 @@ class Rollout:
 
     def _seen(self, obj: KubeObject) -> Sighting | None:
         return self.watches.sighting(self._key, key_of(obj))
+
+    def _left(self, key: ObjectKey) -> Fingerprint | None:
+        return self.applied.left.get(key)
 
     async def _run_phase(self, phase: Phase, unhealthy: list[str]) -> list[str]:
         probes, prober = self.probes, self._prober

@@ -1,4 +1,7 @@
-"""Metadata-only watches of what we manage: the memory of the controller follows our objects only.
+"""Watches of what we manage: the memory of the controller follows our objects only.
+
+All that is kept is metadata, and of most kinds no more is asked for; of kinds that are probed it is
+also whether an object works, so that it need not be read.
 
 One watch per owner, kind and namespace, as the owner's identity and with its label as the
 selector: nothing wider, so that an identity needs rights only where its objects are. Where an owner
@@ -24,9 +27,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NoReturn
 
-from api.objects import GVK, ObjectKey
+from api.objects import GVK, KubeObject, ObjectKey
 from olm_rollout.owned import Fingerprint, Sighting, sighting
 from olm_rollout.ownership import Applier
+from olm_rollout.probes import Health, is_probed_by_watch, probe
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.workqueue import Backoff
 from olm_runtime.kube.client import KubeClient
@@ -96,7 +100,6 @@ class ManagedWatches:
     def __init__(self, on_change: OnChange, applier: Applier) -> None:
         self._on_change = on_change
         self._applier = applier
-        self._transform = partial(sighting, applier=applier)
         self._watches: dict[OwnerKey, dict[Scope, _Watch]] = {}
         self._leaving: dict[OwnerKey, dict[str, _Leaving]] = {}
         self._backoff = Backoff(random.random, longest=LONGEST_RETRY_SECONDS)
@@ -131,7 +134,8 @@ class ManagedWatches:
     def _start(
         self, owner: OwnerKey, client: KubeClient, selection: Selection, *, every_change: bool
     ) -> _Watch:
-        store = Store(self._transform)
+        transform = sighting if selection.metadata_only else _probed
+        store = Store(partial(transform, applier=self._applier))
         hooks = Hooks(
             delay=self._backoff.delay, changed=lambda: self._on_state(owner, selection, watch)
         )
@@ -286,6 +290,12 @@ class ManagedWatches:
             self._on_change(owner, key)
 
 
+def _probed(live: KubeObject, applier: Applier) -> Sighting:
+    """Of an object that was seen as a whole."""
+    works = probe(live).health is Health.HEALTHY
+    return sighting(live, applier)._replace(works=works)
+
+
 def few_of(keys: Iterable[ObjectKey]) -> frozenset[Place]:
     """Where there are few objects of a kind."""
     counts = Counter((key.gvk, key.namespace) for key in set(keys))
@@ -314,7 +324,7 @@ def _selection(scope: Scope, labels: str) -> Selection:
         namespace,
         labels=labels,
         fields=f"metadata.name={name}" if name else "",
-        metadata_only=True,
+        metadata_only=not is_probed_by_watch(gvk),
         cached=True,
         streamed=bool(name),
     )

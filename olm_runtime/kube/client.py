@@ -132,19 +132,36 @@ class KubeClient:
         return "/".join(part for part in (collection, name, subresource) if part)
 
     async def get(
-        self, gvk: GVK, name: str, namespace: str = "", *, metadata_only: bool = False
+        self,
+        gvk: GVK,
+        name: str,
+        namespace: str = "",
+        *,
+        metadata_only: bool = False,
+        cached: bool = False,
     ) -> KubeObject:
-        """One object. Raises NotFoundError, ForbiddenError, ApiError."""
+        """One object. Raises NotFoundError, ForbiddenError, ApiError.
+
+        `cached`: as the server has it in memory, a moment old; for that of the moment it asks etcd.
+        """
         path = await self._collection(gvk, namespace, name)
         accept = accepted(metadata_only=metadata_only)
-        return _of_kind(gvk, await self.request("GET", f"{path}/{name}", accept=accept))
+        params = {"resourceVersion": "0"} if cached else None
+        answer = await self.request("GET", f"{path}/{name}", params=params, accept=accept)
+        return _of_kind(gvk, answer)
 
     async def find(
-        self, gvk: GVK, name: str, namespace: str = "", *, metadata_only: bool = False
+        self,
+        gvk: GVK,
+        name: str,
+        namespace: str = "",
+        *,
+        metadata_only: bool = False,
+        cached: bool = False,
     ) -> KubeObject | None:
-        """One object, or None if it (or its kind) does not exist."""
+        """One object, or None if it (or its kind) does not exist; else as `get`."""
         try:
-            return await self.get(gvk, name, namespace, metadata_only=metadata_only)
+            return await self.get(gvk, name, namespace, metadata_only=metadata_only, cached=cached)
         except NotFoundError:
             return None
 

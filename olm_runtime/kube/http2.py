@@ -136,6 +136,9 @@ class Connection(asyncio.Protocol):
             # `Connections` writes them as they are to be.
             validate_outbound_headers=False,
             normalize_outbound_headers=False,
+            # Of an answer's only the status is looked at.
+            validate_inbound_headers=False,
+            normalize_inbound_headers=False,
         )
         self._h2 = h2.connection.H2Connection(config)
         self._h2.encoder = _Literal()
@@ -143,6 +146,7 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._unnoted = 0
         self._most = 0
+        self._is_to_send = False
         self.ready: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """True once the server said how many answers it sends at once; False without HTTP/2."""
         self.open = True
@@ -253,8 +257,15 @@ class Connection(asyncio.Protocol):
             self._unnoted = 0
 
     def _flush(self) -> None:
+        """Sends with what else this turn of the loop has to send: each write is a TLS record."""
+        if not self._is_to_send:
+            self._is_to_send = True
+            asyncio.get_running_loop().call_soon(self._send)
+
+    def _send(self) -> None:
+        self._is_to_send = False
         data = self._h2.data_to_send()
-        if data and self._transport is not None:
+        if data and self.open and self._transport is not None:
             self._transport.write(data)
 
 

@@ -17,8 +17,9 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, quote_plus
 
 import orjson
 
@@ -189,7 +190,7 @@ class Transport:
         return [("Accept", accept), *who]
 
     def _url(self, path: str, params: Mapping[str, str] | None) -> str:
-        query = f"?{urlencode(params)}" if params else ""
+        query = f"?{_urlencoded(params)}" if params else ""
         return f"{self._shared.access.server}{quote(path, _IN_PATHS)}{query}"
 
     @property
@@ -237,6 +238,17 @@ class Transport:
             for name, value in reply.headers:
                 if name.lower() == "warning":
                     self._warned(warning_text(value))
+
+
+def _urlencoded(params: Mapping[str, str]) -> str:
+    """As `urllib.parse.urlencode`, which takes as long as all else that is done for an address."""
+    return "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in params.items())
+
+
+@lru_cache(maxsize=256)
+def _quoted(text: str) -> str:
+    """The names of parameters and most values are the same few, and a selector comes in a row."""
+    return quote_plus(text)
 
 
 def warning_text(header: str) -> str:

@@ -7,6 +7,7 @@ sweeps away.
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from api.objects import GVK, KubeObject, labels_of, metadata, name_of
@@ -186,10 +187,10 @@ class RevisionStore:
         """
         spec = raw.get("spec") or {}
         if self._contents.knows(raw):
-            now = await self._secrets(spec, account, metadata_only=True)
+            now = await self._secrets(spec, account, metadata_only=True, cached=True)
             if (kept := self._contents.find(raw, now)) is not None:
                 return kept
-        secrets = await self._secrets(spec, account)
+        secrets = await self._secrets(spec, account, cached=True)
         orphans = [
             secret
             for (namespace, _), secret in secrets.items()
@@ -207,14 +208,27 @@ class RevisionStore:
         self._contents.drop(raw)
 
     async def _secrets(
-        self, spec: Mapping[str, Any], account: KubeClient, *, metadata_only: bool = False
+        self,
+        spec: Mapping[str, Any],
+        account: KubeClient,
+        *,
+        metadata_only: bool = False,
+        cached: bool = False,
     ) -> dict[Where, KubeObject]:
-        """The Secrets that a ClusterObjectSet's spec refers to, as far as they are there."""
+        """The Secrets that a ClusterObjectSet's spec refers to, as far as they are there.
+
+        `cached`: as the server has them in memory, but for those that are not there yet.
+        """
+
+        async def read(reader: KubeClient, namespace: str, name: str) -> KubeObject | None:
+            ask = partial(reader.find, SECRET, name, namespace, metadata_only=metadata_only)
+            return (await ask(cached=True) if cached else None) or await ask()
+
         wanted = sorted(refs(spec.get("phases") or (), self._namespace))
         readers = (self._client if space == self._namespace else account for space, _ in wanted)
         found = await asyncio.gather(
             *(
-                reader.find(SECRET, name, namespace, metadata_only=metadata_only)
+                read(reader, namespace, name)
                 for reader, (namespace, name) in zip(readers, wanted, strict=True)
             )
         )

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from api.objects import GVK, KubeObject, gvk_of, name_of
+from api.objects import GVK, KubeObject, ObjectKey, gvk_of, key_of, name_of
 from olm_rollout.io.probing import Probed, Prober
-from olm_rollout.owned import Sighting, sighting
+from olm_rollout.owned import Fingerprint, Sighting, sighting
 from olm_rollout.probes import Health, Probes
 from tests.unit.olm_rollout.values import APPLIER
 
@@ -28,8 +28,10 @@ def live(gvk: GVK, version: str = "1", *, works: bool = True) -> KubeObject:
 class Given:
     """A probe of the revision's own."""
 
+    gvk: GVK = DEFINITION
+
     def may_select(self, gvk: GVK) -> bool:
-        return gvk == DEFINITION
+        return gvk == self.gvk
 
     def selects(self, _: KubeObject) -> bool:
         return True
@@ -44,6 +46,10 @@ class Cluster:
 
     objects: list[KubeObject]
     read: list[str] = field(default_factory=list)
+    working: list[ObjectKey] = field(default_factory=list)
+    """What was seen to work."""
+    just_applied: list[ObjectKey] = field(default_factory=list)
+    """What was not seen since it was applied."""
 
     async def find(self, gvk: GVK, *_: Any) -> KubeObject:
         self.read.append(gvk.kind)
@@ -51,12 +57,17 @@ class Cluster:
 
     def seen(self, obj: KubeObject) -> Sighting:
         found = next(each for each in self.objects if name_of(each) == name_of(obj))
-        return sighting(found, APPLIER)
+        return sighting(found, APPLIER)._replace(works=key_of(found) in self.working)
+
+    def left(self, key: ObjectKey) -> Fingerprint | None:
+        found = next(each for each in self.objects if key_of(each) == key)
+        return sighting(found, APPLIER).fingerprint if key not in self.just_applied else ()
 
 
 def prober(cluster: Cluster, *given: Given) -> Prober:
     probes = Probes(lambda _: True, given)
-    return Prober(cluster, probes, Probed(), cluster.seen, asyncio.Semaphore(8))  # type: ignore[arg-type]
+    slots = asyncio.Semaphore(8)
+    return Prober(cluster, probes, Probed(), cluster.seen, cluster.left, slots)  # type: ignore[arg-type]
 
 
 async def test_a_definition_that_is_as_it_was_left_is_not_read_after_a_restart() -> None:
@@ -80,3 +91,31 @@ async def test_a_definition_is_read_of_which_more_is_asked(given: tuple[Given, .
     [(_, found)] = await restarted.failing(cluster.objects, restarted.probes.health)
     assert cluster.read == ["CustomResourceDefinition"]
     assert found.health is Health.UNHEALTHY
+
+
+async def test_what_its_watch_shows_to_work_is_not_read() -> None:
+    workload = live(DEPLOYMENT)
+    cluster = Cluster([workload], working=[key_of(workload)])
+    probing = prober(cluster)
+    assert await probing.failing([workload], probing.probes.health) == []
+    assert cluster.read == []
+    assert probing.probed.versions == {key_of(workload): "1"}, "an event of it says nothing new"
+
+
+@pytest.mark.parametrize(
+    ("works", "is_new", "given"),
+    [(False, False, ()), (True, True, ()), (True, False, (Given(DEPLOYMENT),))],
+    ids=["it is not seen to", "not since it was applied", "more is asked of it"],
+)
+async def test_what_its_watch_does_not_show_to_work_is_read(
+    works: bool, is_new: bool, given: tuple[Given, ...]
+) -> None:
+    workload = live(DEPLOYMENT, works=False)
+    key = key_of(workload)
+    cluster = Cluster(
+        [workload], working=[key] if works else [], just_applied=[key] if is_new else []
+    )
+    probing = prober(cluster, *given)
+    [(_, found)] = await probing.failing([workload], probing.probes.health)
+    assert found.health is Health.UNHEALTHY
+    assert "Deployment" in cluster.read

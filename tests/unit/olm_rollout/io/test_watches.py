@@ -17,6 +17,7 @@ from tests.unit.olm_rollout.values import APPLIER, GROUP, KIND
 
 OWNER = (KIND, "ext")
 CONFIG_MAP = GVK("", "v1", "ConfigMap")
+DEFINITION = GVK("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 DEPLOYMENT = GVK("apps", "v1", "Deployment")
 ROLE = GVK("rbac.authorization.k8s.io", "v1", "ClusterRole")
 SCOPE = (CONFIG_MAP, "ns", "")
@@ -44,13 +45,15 @@ class World:
         self.lists = 0
         self.watches = 0
         self.asked: list[str] = []
+        self.metadata_only: bool | None = None
 
     def tells_initial_events(self, _: GVK) -> bool:
         return True
 
     async def list_all(
-        self, *_: Any, labels: str, fields: str, **__: Any
+        self, *_: Any, labels: str, fields: str, metadata_only: bool, **__: Any
     ) -> tuple[list[KubeObject], str]:
+        self.metadata_only = metadata_only
         assert labels == (f"{GROUP}/owner-kind={KIND},{GROUP}/owner-name=ext")
         self.lists += 1
         self.asked.append(fields)
@@ -153,6 +156,32 @@ async def test_kinds_that_have_health_ring_whenever_their_status_may_have_change
     async with watching(world, scope=(DEPLOYMENT, "ns", "")) as (_, notified):
         world.told.put_nowait(("MODIFIED", deployment))
         await notified.until(key("d", DEPLOYMENT))
+
+
+async def test_kinds_that_have_health_are_seen_whole_and_probed() -> None:
+    world = World()
+    ready = [{"type": "Available", "status": "True"}]
+    works = obj("works", gvk=DEPLOYMENT) | {"status": {"conditions": ready}}
+    world.objects = [works, obj("fails", gvk=DEPLOYMENT)]
+    async with watching(world, scope=(DEPLOYMENT, "ns", "")) as (watches, notified):
+        assert not world.metadata_only
+        seen = {each: watches.sighting(OWNER, key(each, DEPLOYMENT)) for each in ("works", "fails")}
+        assert {each: found and found.works for each, found in seen.items()} == {
+            "works": True,
+            "fails": False,
+        }
+        world.told.put_nowait(("MODIFIED", works | {"status": {}}))
+        await notified.until(key("works", DEPLOYMENT))
+        found = watches.sighting(OWNER, key("works", DEPLOYMENT))
+        assert found is not None
+        assert not found.works
+
+
+async def test_of_other_kinds_and_definitions_only_metadata_is_asked_for() -> None:
+    for gvk in (CONFIG_MAP, DEFINITION):
+        world = World()
+        async with watching(world, scope=(gvk, "ns", "")):
+            assert world.metadata_only
 
 
 @pytest.mark.parametrize("where", ["list_error", "watch_error"])
