@@ -6,8 +6,9 @@ Nothing else of the environment counts: passwords of a .netrc are not for regist
 import os
 import ssl
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, cast
 
 import httpx
 
@@ -121,17 +122,45 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
 
 
 class _Transport(httpx.AsyncHTTPTransport):
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """As httpx's, also if the server cuts a connection off as it is made.
+    """httpx's own, whose faults are all httpx's."""
 
-        anyio then asks uvloop for its socket, and does not expect that there is none.
-        """
-        try:
-            return await super().handle_async_request(request)
-        except AttributeError as error:
-            if (error.obj, error.name) != (None, "getpeername"):
-                raise
-            raise httpx.ConnectError("the server closed the connection") from error
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Sends one request; the body of the answer is not read."""
+        with _errors():
+            answer = await super().handle_async_request(request)
+        answer.stream = _Answer(cast("httpx.AsyncByteStream", answer.stream))
+        return answer
+
+
+class _Answer(httpx.AsyncByteStream):
+    def __init__(self, stream: httpx.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with _errors():
+            async for piece in self._stream:
+                yield piece
+
+    async def aclose(self) -> None:
+        with _errors():
+            await self._stream.aclose()
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """Gives what httpcore lets through httpx's names.
+
+    anyio asks uvloop for the socket of a connection, and does not expect that there is none, as
+    where the server cuts it off as it is made. Records of TLS that are none are errors of Python's.
+    """
+    try:
+        yield
+    except AttributeError as error:
+        if (error.obj, error.name) != (None, "getpeername"):
+            raise
+        raise httpx.ConnectError("the server closed the connection") from error
+    except ssl.SSLError as error:
+        raise httpx.ReadError(str(error)) from error
 
 
 class _Way:

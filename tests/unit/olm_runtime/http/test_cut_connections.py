@@ -1,23 +1,30 @@
-"""Servers that cut connections off."""
+"""Servers that cut connections off, or send nonsense in the middle of one."""
 
 import asyncio
+import os
 import socket
 import ssl
 import struct
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import uvloop
 
+from e2e.harness.pki import CertificateAuthority
 from olm_runtime.http.proxied import http_client
 from olm_runtime.proxies import Proxies
 
 RESET = struct.pack("ii", 1, 0)
 """For SO_LINGER: what is not sent is thrown away."""
+RECORD = b"\x17\x03\x03\x00\x20" + b"x" * 32
+"""As long as it says and of the right kind, and encrypted with nobody's key."""
+HEADERS = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
 
 
 class _SlowLoop(uvloop.Loop):
@@ -29,26 +36,71 @@ class _SlowLoop(uvloop.Loop):
         return made
 
 
-def _cut_off(listener: socket.socket) -> None:
-    accepted, _ = listener.accept()
-    time.sleep(0.02)
-    accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-    accepted.close()
+def fault(
+    answer: Callable[[socket.socket], None],
+    trust: ssl.SSLContext,
+    *,
+    bulk: bool = False,
+    loop: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop,
+) -> httpx.TransportError:
+    """What a request ends with if each connection to the server is answered so."""
+
+    async def ask(url: str) -> httpx.TransportError:
+        timeout = httpx.Timeout(5.0)
+        async with http_client(timeout, origin=trust, proxies=Proxies(), bulk=bulk) as client:
+            with pytest.raises(httpx.TransportError) as raised:
+                await client.get(url)
+        return raised.value
+
+    with (
+        ThreadPoolExecutor() as pool,
+        closing(socket.create_server(("127.0.0.1", 0))) as listener,
+        asyncio.Runner(loop_factory=loop) as runner,
+    ):
+        pool.submit(_answer_all, listener, answer)
+        scheme = "https" if trust.get_ca_certs() else "http"
+        try:
+            return runner.run(ask(f"{scheme}://127.0.0.1:{listener.getsockname()[1]}/"))
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+
+
+def _answer_all(listener: socket.socket, answer: Callable[[socket.socket], None]) -> None:
+    with suppress(OSError):  # nobody listens any more
+        while True:
+            answer(listener.accept()[0])
 
 
 def test_a_connection_that_is_cut_off_at_once_is_a_fault_of_the_transport() -> None:
     """What anyio makes of it once ended cluster-version-operator."""
 
-    async def ask(url: str) -> None:
-        trust = ssl.create_default_context()
-        async with http_client(httpx.Timeout(5.0), origin=trust, proxies=Proxies()) as client:
-            with pytest.raises(httpx.ConnectError, match="the server closed the connection"):
-                await client.get(url)
+    def cut_off(accepted: socket.socket) -> None:
+        time.sleep(0.02)
+        accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        accepted.close()
 
-    with (
-        closing(socket.create_server(("127.0.0.1", 0))) as listener,
-        ThreadPoolExecutor() as pool,
-        asyncio.Runner(loop_factory=_SlowLoop) as runner,
-    ):
-        pool.submit(_cut_off, listener)
-        runner.run(ask(f"http://127.0.0.1:{listener.getsockname()[1]}/"))
+    found = fault(cut_off, ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), loop=_SlowLoop)
+    assert isinstance(found, httpx.ConnectError)
+    assert str(found) == "the server closed the connection"
+
+
+@pytest.mark.parametrize("bulk", [False, True])
+@pytest.mark.parametrize("sent", [b"", HEADERS], ids=["headers", "body"])
+def test_a_record_that_is_none_is_a_fault_of_the_transport(
+    tmp_path: Path, sent: bytes, bulk: bool
+) -> None:
+    authority = CertificateAuthority.load_or_create(tmp_path, "ca")
+    files = authority.issue_server("server", hosts=["127.0.0.1"]).write(tmp_path, "server")
+    own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    own.load_cert_chain(*files)
+
+    def talk_nonsense(accepted: socket.socket) -> None:
+        with own.wrap_socket(accepted, server_side=True) as secure:
+            secure.recv(1000)
+            secure.sendall(sent)
+            with socket.socket(fileno=os.dup(secure.fileno())) as bare:
+                bare.sendall(RECORD)
+            secure.recv(1000)
+
+    trust = ssl.create_default_context(cadata=authority.certificate.decode())
+    assert "DECRYPTION_FAILED_OR_BAD_RECORD_MAC" in str(fault(talk_nonsense, trust, bulk=bulk))
