@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -37,7 +38,40 @@ def http_client(
     """
     ways = read_proxies(os.environ) if proxies is None else proxies
     transport = ProxiedTransport(ways, origin=origin, proxy=proxy, bulk=bulk)
-    return httpx.AsyncClient(transport=transport, timeout=timeout, trust_env=False)
+    hooks = {"response": [_check_redirect]}
+    return _Client(transport=transport, timeout=timeout, trust_env=False, event_hooks=hooks)
+
+
+class _Client(httpx.AsyncClient):
+    """httpx's own, to which no address is worth a fault of another kind."""
+
+    def build_request(self, method: str, url: httpx.URL | str, **how: Any) -> httpx.Request:
+        """A request. Raises httpx.InvalidURL."""
+        try:
+            _check(httpx.URL(url))
+        except ValueError as error:
+            raise httpx.InvalidURL(str(error)) from error
+        return super().build_request(method, url, **how)
+
+
+async def _check_redirect(answer: httpx.Response) -> None:
+    """A hook of httpx, which does not expect some of what a server may say."""
+    if not answer.has_redirect_location:
+        return
+    try:
+        location = httpx.URL(answer.headers["Location"])
+        _check(location)
+        _check(answer.request.url.join(location))
+    except (httpx.InvalidURL, ValueError) as error:
+        problem = f"the server redirects to an invalid address: {error}"
+        raise httpx.RemoteProtocolError(problem, request=answer.request) from error
+
+
+def _check(url: httpx.URL) -> None:
+    """Raises ValueError for a name or a port that cannot be, which httpx finds out later."""
+    if url.scheme and not url.host:
+        raise ValueError("it names no host")
+    _ = urlsplit(str(url)).port
 
 
 class ProxiedTransport(httpx.AsyncBaseTransport):

@@ -1,4 +1,4 @@
-"""Servers that cut connections off, or send nonsense in the middle of one."""
+"""Servers that cut connections off, or say what makes no sense."""
 
 import asyncio
 import os
@@ -26,6 +26,15 @@ RECORD = b"\x17\x03\x03\x00\x20" + b"x" * 32
 """As long as it says and of the right kind, and encrypted with nobody's key."""
 HEADERS = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
 
+NO_TRUST = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+IMPOSSIBLE = [
+    "http://xn--a/",
+    "http://a:99999/",
+    "http://[::1/",
+    "http:::1/",
+    "http:///a",
+]
+
 
 class _SlowLoop(uvloop.Loop):
     """One with other work between a connection being made and being used."""
@@ -49,7 +58,7 @@ def fault(
         timeout = httpx.Timeout(5.0)
         async with http_client(timeout, origin=trust, proxies=Proxies(), bulk=bulk) as client:
             with pytest.raises(httpx.TransportError) as raised:
-                await client.get(url)
+                await client.get(url, follow_redirects=True)
         return raised.value
 
     with (
@@ -79,7 +88,7 @@ def test_a_connection_that_is_cut_off_at_once_is_a_fault_of_the_transport() -> N
         accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
         accepted.close()
 
-    found = fault(cut_off, ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), loop=_SlowLoop)
+    found = fault(cut_off, NO_TRUST, loop=_SlowLoop)
     assert isinstance(found, httpx.ConnectError)
     assert str(found) == "the server closed the connection"
 
@@ -104,3 +113,24 @@ def test_a_record_that_is_none_is_a_fault_of_the_transport(
 
     trust = ssl.create_default_context(cadata=authority.certificate.decode())
     assert "DECRYPTION_FAILED_OR_BAD_RECORD_MAC" in str(fault(talk_nonsense, trust, bulk=bulk))
+
+
+@pytest.mark.parametrize("address", IMPOSSIBLE)
+def test_a_redirect_to_an_address_that_cannot_be_is_a_fault_of_the_server(address: str) -> None:
+    """httpx finds some of them, and lets errors of what it is made of through for others."""
+
+    def redirect(accepted: socket.socket) -> None:
+        with accepted:
+            accepted.recv(1000)
+            accepted.sendall(f"HTTP/1.1 302 Found\r\nLocation: {address}\r\n\r\n".encode())
+
+    found = fault(redirect, NO_TRUST)
+    assert isinstance(found, httpx.RemoteProtocolError)
+    assert "the server redirects to an invalid address" in str(found)
+
+
+@pytest.mark.parametrize("address", IMPOSSIBLE)
+async def test_an_address_that_cannot_be_is_refused(address: str) -> None:
+    async with http_client(httpx.Timeout(5.0), origin=NO_TRUST, proxies=Proxies()) as client:
+        with pytest.raises(httpx.InvalidURL):
+            await client.get(address)
