@@ -81,6 +81,11 @@ class World:
     def follow(self, **change: Any) -> None:
         self.availability.follow(Wanted(replace(QUESTION, **change), "amd64"))
 
+    async def has_asked(self, times: int) -> None:
+        async with asyncio.timeout(10):
+            while len(self.asked) < times:
+                await asyncio.sleep(0)
+
     async def told(self) -> dict[str, Any]:
         """The status after the next change."""
         async with asyncio.timeout(10):
@@ -148,11 +153,10 @@ async def test_nothing_is_written_before_there_is_an_answer(slow: World) -> None
 async def test_another_setting_is_asked_at_once(slow: World, change: dict[str, str]) -> None:
     slow.hold = asyncio.Event()
     slow.follow()
-    await asyncio.sleep(0.01)
+    await slow.has_asked(1)
     slow.follow(**change)
     slow.follow(**change)
-    await asyncio.sleep(0.01)
-    assert len(slow.asked) == 2, "the question before is not waited for"
+    await slow.has_asked(2)  # the question before is not waited for
     slow.hold.set()
     await slow.told()
     assert len(slow.asked) == 2
