@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -89,7 +88,7 @@ on_front(cli)
 
 def main() -> NoReturn:
     """Runs the command line; kubectl runs it as the program kubectl-olm."""
-    plugin = Path(sys.argv[0]).name == "kubectl-olm"
+    plugin = sys.argv[0].endswith("kubectl-olm")
     run(cli, "kubectl olm" if plugin else "olm")
 
 

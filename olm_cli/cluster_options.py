@@ -5,26 +5,29 @@ A command takes all of them as one value, `reach`. In its help they come last (`
 """
 
 import functools
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from olm_client.reach import Reach
 from olm_client.usage import InvalidValueError, UsageError
 from olm_runtime.cli.option_lists import with_options
-from olm_runtime.kube.overrides import Overrides
+
+if TYPE_CHECKING:
+    from olm_client.reach import Reach
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _PREFIX = "reach_"
 
 
-def reach_of(given: Mapping[str, Any]) -> Reach:
+def reach_of(given: Mapping[str, Any]) -> "Reach":
     """Of the parameters of a command as click has them."""
+    from olm_client.reach import Reach  # late: the list of commands is shown without
+    from olm_runtime.kube.overrides import Overrides
+
     said = {
         name.removeprefix(_PREFIX): value
         for name, value in given.items()
@@ -216,20 +219,23 @@ def on_front(group: click.Group) -> click.Group:
     return group
 
 
-_CATALOGD_OPTIONS = (
-    click.option(
-        "--catalogd-cas-dir",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="CAs to check catalogd with, where it is not asked through the API server.",
-    ),
-    click.option(
-        "--allow-http-catalogs",
-        is_flag=True,
-        help="Read catalogs whose address has no TLS, too.",
-    ),
-)
+def _catalogd_options() -> Sequence[Callable[[Any], Any]]:
+    from pathlib import Path  # late, as above
+
+    return (
+        click.option(
+            "--catalogd-cas-dir",
+            type=click.Path(exists=True, file_okay=False, path_type=Path),
+            help="CAs to check catalogd with, where it is not asked through the API server.",
+        ),
+        click.option(
+            "--allow-http-catalogs",
+            is_flag=True,
+            help="Read catalogs whose address has no TLS, too.",
+        ),
+    )
 
 
 def cluster_options(command: Command) -> Command:
     """Adds the options of commands that read the catalogs of a cluster, too: `ClusterOptions`."""
-    return with_options(reach_options(command), _CATALOGD_OPTIONS)
+    return with_options(reach_options(command), _catalogd_options())

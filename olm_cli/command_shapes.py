@@ -8,7 +8,6 @@ import hashlib
 import importlib
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -170,6 +169,8 @@ def _write(file: Path, shapes: Mapping[str, Shape]) -> None:
 
     Raises OSError, TypeError.
     """
+    import tempfile  # late: seldom needed
+
     data = orjson.dumps(shapes)
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with tempfile.NamedTemporaryFile(dir=file.parent, prefix="new-", delete=False) as made:

@@ -1,6 +1,5 @@
 """Columns for people."""
 
-import shutil
 import sys
 from collections.abc import Collection, Iterator, Sequence
 
@@ -26,8 +25,11 @@ def table(
     Only the last column is cut for that, by an ellipsis, and those whose titles are in `cut`: names
     and versions stay whole. Cells may be styled.
     """
-    room = shutil.get_terminal_size().columns if sys.stdout.isatty() and not wide else None
-    return fitted(titles, rows, room, cut)
+    if wide or not sys.stdout.isatty():
+        return fitted(titles, rows, None, cut)
+    import shutil  # late: only where it is asked
+
+    return fitted(titles, rows, shutil.get_terminal_size().columns, cut)
 
 
 def fitted(

@@ -6,7 +6,6 @@ are. The bundles least recently used go first when all together are larger than 
 
 import contextlib
 import os
-import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -48,6 +47,8 @@ class BundleCache:
         return found
 
     def _keep(self, file: Path, files: Mapping[str, bytes]) -> None:
+        import tempfile  # late: bundles are read more often than written
+
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, name = tempfile.mkstemp(dir=self._folder, prefix="new-")
         try:

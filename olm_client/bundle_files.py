@@ -3,7 +3,6 @@
 What reads them is imported when it is needed: commands such as `olm search` seldom do.
 """
 
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,6 +82,8 @@ def _check_reference(source: str) -> None:
 
 def _from_archive(path: Path) -> dict[str, bytes]:
     """A tar of a bundle's root, or of the one folder that is the root."""
+    import tempfile
+
     from olm_content.bundle.files import MANIFESTS
     from olm_runtime.images.layers import Rules
     from olm_runtime.images.oci import Descriptor

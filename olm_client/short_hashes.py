@@ -6,13 +6,13 @@ from collections.abc import Sequence
 SHOWN = 7
 """Characters of a hash at least, as git shows them."""
 _DIGEST_SHOWN = 12
-_GENERATED = re.compile(r"(.*-)([0-9a-z]{32,})")
+_GENERATED = r"(.*-)([0-9a-z]{32,})"
 """A name that ends in a hash: as upstream names the roles of a bundle."""
 
 
 def short_names(names: Sequence[str]) -> list[str]:
     """The names, in their order; a hash at the end is cut where the rest is still unique."""
-    return _shortest(names, [_GENERATED.fullmatch(name) for name in names], SHOWN)
+    return _shortest(names, [re.fullmatch(_GENERATED, name) for name in names], SHOWN)
 
 
 def short_digests(digests: Sequence[str]) -> list[str]:

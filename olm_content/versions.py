@@ -17,8 +17,8 @@ MAX_DIGITS = len(str(MAX_NUMBER))
 MAX_RELEASE_LENGTH = 20
 
 _NUMBERS = 3
-_NO_DIGIT = re.compile(r"[^0-9]")
-_NO_IDENTIFIER = re.compile(r"[^0-9A-Za-z-]")
+_NO_DIGIT = r"[^0-9]"
+_NO_IDENTIFIER = r"[^0-9A-Za-z-]"
 
 Identifier = tuple[int, int, str]
 """One dot-separated identifier made comparable: numbers first, by value, then words, by code."""
@@ -119,7 +119,7 @@ def _fault(text: str) -> str:
 
 
 def _number_fault(name: str, digits: str) -> str:
-    if _NO_DIGIT.search(digits):
+    if re.search(_NO_DIGIT, digits):
         return f"Invalid character(s) found in {name.lower()} number {quote(digits)}"
     if _zero_leads(digits):
         return f"{name} number must not contain leading zeroes {quote(digits)}"
@@ -135,11 +135,11 @@ def _size_fault(digits: str) -> str:
 def _prerelease_fault(identifier: str) -> str:
     if not identifier:
         return "Prerelease is empty"
-    if not _NO_DIGIT.search(identifier):
+    if not re.search(_NO_DIGIT, identifier):
         if _zero_leads(identifier):
             return f"Numeric PreRelease version must not contain leading zeroes {quote(identifier)}"
         return _size_fault(identifier)
-    if _NO_IDENTIFIER.search(identifier):
+    if re.search(_NO_IDENTIFIER, identifier):
         return f"Invalid character(s) found in prerelease {quote(identifier)}"
     return ""
 
@@ -147,7 +147,7 @@ def _prerelease_fault(identifier: str) -> str:
 def _build_fault(identifier: str) -> str:
     if not identifier:
         return "Build meta data is empty"
-    if _NO_IDENTIFIER.search(identifier):
+    if re.search(_NO_IDENTIFIER, identifier):
         return f"Invalid character(s) found in build meta data {quote(identifier)}"
     return ""
 

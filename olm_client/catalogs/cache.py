@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import os
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -53,7 +52,9 @@ class ContentCache:
 
         Raises TerminalError where nothing can be written.
         """
-        from olm_client.catalogs.content_writer import ContentWriter  # late: seldom needed
+        import tempfile  # late: seldom needed
+
+        from olm_client.catalogs.content_writer import ContentWriter
 
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)

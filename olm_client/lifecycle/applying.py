@@ -14,7 +14,7 @@ from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, ConflictError, ForbiddenError, NotFoundError
 
-_MANAGER = re.compile(r'conflict with "([^"]+)"')
+_MANAGER = r'conflict with "([^"]+)"'
 
 _ONLY_CREATED = frozenset({"Namespace", names.CLUSTER_EXTENSION})
 """`olm` creates these and does not go on applying them. Changing a namespace needs rights, and an
@@ -118,7 +118,7 @@ async def _apply(kube: KubeClient, obj: KubeObject, *, force: bool, dry_run: boo
 
 def _managers(error: ConflictError) -> set[str]:
     """The field managers that own the fields in conflict."""
-    found = (_MANAGER.search(cause.message) for cause in error.causes)
+    found = (re.search(_MANAGER, cause.message) for cause in error.causes)
     return {match[1] for match in found if match}
 
 

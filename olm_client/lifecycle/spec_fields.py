@@ -10,12 +10,12 @@ from api.olm.v1 import names
 from api.olm.v1.clusterextension import SourceType
 from olm_runtime.errors import TerminalError
 
-_REQUIREMENT = re.compile(
+_REQUIREMENT = (
     r"\s*(?P<not>!?)\s*(?P<key>[^\s!=(),]+)\s*"
     r"(?:(?P<equals>==?|!=)\s*(?P<value>[^\s!=(),]*)"
     r"|\s(?P<set>in|notin)\s*\((?P<values>[^()]*)\))?\s*"
 )
-_OUTSIDE_PARENTHESES = re.compile(r",(?![^(]*\))")
+_OUTSIDE_PARENTHESES = r",(?![^(]*\))"
 
 
 class SpecFields(NamedTuple):
@@ -113,8 +113,8 @@ def parse_selector(text: str) -> dict[str, Any]:
     """
     labels: dict[str, str] = {}
     expressions: list[dict[str, Any]] = []
-    for part in _OUTSIDE_PARENTHESES.split(text):
-        match = _REQUIREMENT.fullmatch(part)
+    for part in re.split(_OUTSIDE_PARENTHESES, text):
+        match = re.fullmatch(_REQUIREMENT, part)
         if match is None or (match["not"] and (match["equals"] or match["set"])):
             raise TerminalError(
                 f'"{part.strip()}" is no requirement of a label selector',

@@ -7,7 +7,6 @@ names the digest of the content it is of, so catalogd is asked when a catalog ha
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +34,8 @@ def packages_of(access: ClusterAccess) -> Iterator[CatalogCache]:
         yield CatalogCache(folder)
         shrink(packages, MAX_BYTES)
     else:
+        import tempfile  # late: seldom needed
+
         with tempfile.TemporaryDirectory(prefix="olm-packages-") as name:
             yield CatalogCache(Path(name))
 

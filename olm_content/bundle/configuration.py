@@ -34,7 +34,7 @@ DEPLOYMENT_CONFIG_FIELD = "deploymentConfig"
 
 MAX_NAMESPACE_LENGTH = 63
 NAMESPACE_PATTERN = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
-_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_NAMESPACE = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 
 
 class ConfigurationError(TerminalError):
@@ -164,7 +164,7 @@ def _namespace_faults(
         yield Fault(f"{field} have minimum length of 1 (len=0)")
     if len(value) > MAX_NAMESPACE_LENGTH:
         yield Fault(f"{field} have maximum length of {MAX_NAMESPACE_LENGTH} (len={len(value)})")
-    if not _NAMESPACE.fullmatch(value):
+    if not re.fullmatch(_NAMESPACE, value):
         yield Fault(f'{field} match pattern "{NAMESPACE_PATTERN}"')
 
 

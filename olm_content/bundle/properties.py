@@ -18,8 +18,8 @@ NOTED_LENGTH = 16 * 1024
 """Characters. All annotations of an object together have 256 KiB, and revisions are read often."""
 SHOWN_LENGTH = 100
 
-_NUMBER = re.compile(r"[1-9][0-9]{0,18}\.(0|[1-9][0-9]{0,18})")
-_TEXT = re.compile(r"[0-9]{1,19}\.[0-9]{1,19}")
+_NUMBER = r"[1-9][0-9]{0,18}\.(0|[1-9][0-9]{0,18})"
+_TEXT = r"[0-9]{1,19}\.[0-9]{1,19}"
 
 
 class MinorVersion(NamedTuple):
@@ -99,7 +99,7 @@ def _minor_version(value: Any) -> MinorVersion:
     """A number is taken by its digits. Raises PropertiesError."""
     form = _NUMBER if isinstance(value, _Number) else _TEXT
     spelled = value.strip() if isinstance(value, str) else ""
-    if not form.fullmatch(spelled):
+    if not re.fullmatch(form, spelled):
         shown = value if isinstance(value, _Number) else json.dumps(value, ensure_ascii=False)
         raise PropertiesError(
             f"{MAX_OPENSHIFT_VERSION} is {bounded(shown, SHOWN_LENGTH)}, and should be "

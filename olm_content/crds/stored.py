@@ -27,7 +27,7 @@ TRIAL_GROUP = "dry-run.olm.operatorframework.io"
 TRIAL_PLURAL = "trials"
 TRIAL_FIELD = "objects"
 
-_FAULTY = re.compile(rf"\[{TRIAL_FIELD}\]\.default\.?\[([0-9]+)\]\.?(.*)")
+_FAULTY = rf"\[{TRIAL_FIELD}\]\.default\.?\[([0-9]+)\]\.?(.*)"
 
 REASONS: Mapping[str, str] = MappingProxyType(
     {
@@ -192,7 +192,7 @@ def faults_of(causes: Iterable[tuple[str, str, str]]) -> Faults:
     """
     found: Faults = {}
     for path, reason, message in sorted(causes):
-        if match := _FAULTY.search(path):
+        if match := re.search(_FAULTY, path):
             fault = Fault(match[2], REASONS.get(reason, "invalid value"), message)
             found.setdefault(int(match[1]), fault)
     return dict(sorted(found.items()))

@@ -160,7 +160,7 @@ def _read_time(value: Any, place: str) -> str | None:
     if not isinstance(value, str):
         raise _wrong(place, "a time", value)
     try:
-        moment = datetime.fromisoformat(value) if _TIME.fullmatch(value) else None
+        moment = datetime.fromisoformat(value) if re.fullmatch(_TIME, value) else None
     except ValueError:
         moment = None
     if moment is None:
@@ -168,7 +168,7 @@ def _read_time(value: Any, place: str) -> str | None:
     return value
 
 
-_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[-+].{5})")
+_TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[-+].{5})"
 
 
 def _scalar_reader(expected: type, words: str, zero: Any) -> Read:

@@ -13,7 +13,7 @@ import orjson
 LARGEST_EXACT_INTEGER = 1 << 53
 """Beyond it float64, which upstream decodes every number into, has gaps."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = "[\ud800-\udfff]"
 _LINE_SEPARATORS = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 
 
@@ -78,7 +78,7 @@ def _as_upstream(value: Any) -> Any:
         case float():
             return orjson.Fragment(go_number(value))
         case str():
-            return _SURROGATE.sub("\ufffd", value)
+            return re.sub(_SURROGATE, "\ufffd", value)
         case _:
             return value
 

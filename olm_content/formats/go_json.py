@@ -62,7 +62,7 @@ def _escaped(text: str) -> str:
 
 def compact(text: str) -> str:
     """Sound JSON text as Go copies it: without blanks, dumps' characters escaped, else as it is."""
-    return _escaped("".join(_TOKEN.findall(text)))
+    return _escaped("".join(re.findall(_PIECE, text)))
 
 
 def elements(text: str) -> list[str]:
@@ -93,7 +93,7 @@ def _skip(text: str, position: int) -> int:
 
 _DECODER = json.JSONDecoder()
 _BETWEEN = re.compile(r"[\s,:]*")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s"]+')
+_PIECE = r'"(?:[^"\\]|\\.)*"|[^\s"]+'
 
 
 def whole(value: float) -> int:

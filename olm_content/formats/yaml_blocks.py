@@ -44,18 +44,13 @@ _ENTRY = re.compile(
     """,
     re.VERBOSE,
 )
-_WORDS = re.compile(_WORD)
 _EMPTY_LINES = re.compile(r"(?:[ ]*+(?:#[^\n]*+)?\n)*+")
 _USUAL_BYTES = bytes([ord("\n"), *range(ord(" "), 0x7F), *range(0x80, 0x100)])
 # In UTF-8: control characters, other line breaks, marks of byte order, what is no character.
-_UNUSUAL_CHARACTERS = re.compile(
-    rb"\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\xbf[\xbe\xbf]"
-)
+_UNUSUAL_CHARACTERS = rb"\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\xbf[\xbe\xbf]"
 # Blanks that no line break follows match, too: else each of them would be tried by itself.
 _FOLD = re.compile(r" *+\n[ \n]*+| {2,}+")
-_ESCAPE_OR_FOLD = re.compile(
-    rf"\\(?:u[0-9a-fA-F]{{4}}|U[0-9a-fA-F]{{8}}|\n[ \n]*+|[^\n])|{_FOLD.pattern}"
-)
+_ESCAPE_OR_FOLD = rf"\\(?:u[0-9a-fA-F]{{4}}|U[0-9a-fA-F]{{8}}|\n[ \n]*+|[^\n])|{_FOLD.pattern}"
 _ESCAPES = {r"\n": "\n", r"\t": "\t", r"\r": "\r", r"\"": '"', r"\\": "\\", r"\ ": " "}
 _SURROGATES = range(0xD800, 0xE000)
 
@@ -70,7 +65,7 @@ def load_blocks(document: bytes) -> dict[str, Any] | None:
         len(document) > MAX_BYTES
         or document.translate(None, _USUAL_BYTES)
         or b"\n..." in document
-        or (not document.isascii() and _UNUSUAL_CHARACTERS.search(document))
+        or (not document.isascii() and re.search(_UNUSUAL_CHARACTERS, document))
     ):
         return None
     try:
@@ -129,7 +124,7 @@ def _single_quoted(text: str, _: str) -> str:
 
 def _double_quoted(text: str, _: str) -> str:
     inside = text[1:-1]
-    return _ESCAPE_OR_FOLD.sub(_meant, inside) if "\\" in inside or "\n" in inside else inside
+    return re.sub(_ESCAPE_OR_FOLD, _meant, inside) if "\\" in inside or "\n" in inside else inside
 
 
 def _folded(found: re.Match[str]) -> str:
@@ -161,7 +156,7 @@ def _literal_block(text: str, deeper: str) -> str:
 
 
 def _list_in_a_line(text: str, _: str) -> list[Any]:
-    return [_scalar(word, "") for word in _WORDS.findall(text)]
+    return [_scalar(word, "") for word in re.findall(_WORD, text)]
 
 
 _READERS: Mapping[str, Callable[[str, str], Any]] = {

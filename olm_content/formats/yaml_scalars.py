@@ -31,11 +31,12 @@ _NAMED: dict[str, Any] = {
 NAMED_WORDS = tuple(name for name in _NAMED if name.isalpha())
 """Plain words that are not text: nulls and booleans."""
 _MAY_BE_NAMED = frozenset("yYnNtTfFoO~.+-")
-_INTEGER = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]*|0))")
+# Texts, which Python compiles as they are first used: most commands read no such scalar.
+_INTEGER = r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]*|0))"
 _INTEGER_BASES = (16, 2, 8, 10)
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_DOT_FLOAT = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
-_TIMESTAMP = re.compile(
+_FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+_DOT_FLOAT = r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?"
+_TIMESTAMP = (
     r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
     r"(?:(?:[Tt]| )[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:\.[0-9]+)?(?:Z|[-+][0-9]{2}:[0-9]{2})?)?"
 )
@@ -65,7 +66,7 @@ def _resolve(text: str) -> Any:
         return _NAMED[text]
     if first in "0123456789+-":
         return _number(text.replace("_", ""), text)
-    if first == "." and _DOT_FLOAT.fullmatch(text):
+    if first == "." and re.fullmatch(_DOT_FLOAT, text):
         return _finite_or(text, float(text))
     return text
 
@@ -75,7 +76,7 @@ _remembered = lru_cache(maxsize=1024)(_resolve)
 
 def _number(plain: str, text: str) -> Any:
     """`plain` (underscores gone) as Go's ParseInt and ParseFloat see it, or else `text`."""
-    if len(plain) <= MAX_INTEGER_LENGTH and (found := _INTEGER.fullmatch(plain)):
+    if len(plain) <= MAX_INTEGER_LENGTH and (found := re.fullmatch(_INTEGER, plain)):
         sign = -1 if found.group(1) == "-" else 1
         digits, base = next(
             (found.group(i), base) for i, base in enumerate(_INTEGER_BASES, 2) if found.group(i)
@@ -83,7 +84,7 @@ def _number(plain: str, text: str) -> Any:
         value = sign * int(digits, base)
         if _INT64_MIN <= value <= (_UINT64_MAX if not found.group(1) else _INT64_MAX):
             return value
-    if _FLOAT.fullmatch(plain):
+    if re.fullmatch(_FLOAT, plain):
         return _finite_or(text, float(plain))
     return text
 
@@ -185,7 +186,7 @@ _TAG_TYPES: dict[str, Callable[[Any], bool]] = {
     "bool": lambda value: isinstance(value, bool),
     "int": lambda value: type(value) is int,
     "float": lambda value: isinstance(value, float),
-    "timestamp": lambda value: isinstance(value, str) and bool(_TIMESTAMP.fullmatch(value)),
+    "timestamp": lambda value: isinstance(value, str) and bool(re.fullmatch(_TIMESTAMP, value)),
 }
 
 

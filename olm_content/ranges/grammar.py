@@ -25,16 +25,16 @@ _OPERATOR = re.compile(rf"{_BLANK}*(!=|>=|=>|<=|=<|~>|[=<>~^])?{_BLANK}*")
 _TERM = re.compile(rf"{_OPERATOR.pattern}({_VERSION})")
 _SEPARATOR = re.compile(rf"{_BLANK}*,|{_BLANK}+")
 _REST_IS_BLANK = re.compile(rf"{_BLANK}*\Z")
-_HYPHEN = re.compile(rf"{_BLANK}*({_VERSION})({_BLANK}+-{_BLANK}+)({_VERSION}){_BLANK}*")
+_HYPHEN = rf"{_BLANK}*({_VERSION})({_BLANK}+-{_BLANK}+)({_VERSION}){_BLANK}*"
 _WILDCARDS = frozenset({"x", "X", "*"})
 
 _HABITS = (
-    (re.compile(r"(?i)or\b"), "write || for `or`"),
-    (re.compile(r"(?i)and\b|&"), "write a space or a comma for `and`"),
-    (re.compile(r"="), "write = once to ask for equality"),
-    (re.compile(r"!"), "write != to exclude a version"),
-    (re.compile(r"V[0-9]"), "write the version with a small v or without one"),
-    (re.compile(r"\."), "a version has at most three numbers"),
+    (r"(?i)or\b", "write || for `or`"),
+    (r"(?i)and\b|&", "write a space or a comma for `and`"),
+    (r"=", "write = once to ask for equality"),
+    (r"!", "write != to exclude a version"),
+    (r"V[0-9]", "write the version with a small v or without one"),
+    (r"\.", "a version has at most three numbers"),
 )
 _EXPECTED_VERSION = "expected a version here, such as 1.2.3, 1.2 or 1.x"
 _EXPECTED_SEPARATOR = "expected a space, a comma, || or the end here"
@@ -81,7 +81,7 @@ def scan(group: str) -> list[Term]:
 
 def _habit(text: str, position: int) -> str:
     """What to write instead, for the ways other languages spell ranges."""
-    return next((hint for habit, hint in _HABITS if habit.match(text, position)), "")
+    return next((hint for habit, hint in _HABITS if re.match(habit, text[position:])), "")
 
 
 def operand(term: Term) -> Operand:
@@ -129,18 +129,18 @@ def parse_loose_version(text: str) -> Version:
 
 def without_hyphens(text: str) -> str:
     """The text with each hyphen range `a - b` written as two comparators."""
-    for found in _HYPHEN.finditer(text) if "-" in text else ():
+    for found in re.finditer(_HYPHEN, text) if "-" in text else ():
         text = text.replace(found[0], f">= {found[1]}, <= {found[3]} ", 1)
     return text
 
 
 def hyphens_as_commas(text: str) -> str:
     """The text of the same length in which hyphen ranges read as two comparators, for `locate`."""
-    found = _HYPHEN.search(text)
+    found = re.search(_HYPHEN, text)
     while found:
         start, end = found.span(2)
         text = text[:start] + ",".ljust(end - start) + text[end:]
-        found = _HYPHEN.search(text)
+        found = re.search(_HYPHEN, text)
     return text
 
 
@@ -154,6 +154,6 @@ def locate(text: str) -> Misfit:
         except Misfit as misfit:
             return Misfit(start + misfit.position, misfit.expected)
         start += len(group) + len("||")
-    hyphen = _HYPHEN.search(text)
+    hyphen = re.search(_HYPHEN, text)
     position = hyphen.start(2) + 1 if hyphen else 0
     return Misfit(position, "a hyphen range `1.2 - 1.4` stands between versions without operators")

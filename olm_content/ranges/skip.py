@@ -17,8 +17,8 @@ from olm_content.ranges.errors import RangeError
 from olm_content.ranges.spans import Except, Span, after, before, exactly
 from olm_content.versions import Key, Version, VersionError, parse_version
 
-_PART = re.compile(r"(?:[^ ]|(?<=[<>=]) +)+")  # a space right behind < > = does not separate
-_INTEGER = re.compile(r"[+-]?[0-9]{1,20}")
+_PART = r"(?:[^ ]|(?<=[<>=]) +)+"  # a space right behind < > = does not separate
+_INTEGER = r"[+-]?[0-9]{1,20}"
 _MAX_INTEGER = 2**63 - 1
 _BLANKS = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
@@ -105,7 +105,7 @@ def _split_parts(text: str) -> list[_Part]:
     """The parts between spaces; a single byte is no part, it is passed over (as there)."""
     return [
         _Part(found[0].replace(" ", ""), found.start())
-        for found in _PART.finditer(text)
+        for found in re.finditer(_PART, text)
         if len(found[0].encode(errors="replace")) > 1
     ]
 
@@ -155,7 +155,7 @@ def _end_of_series(version: str, start: str) -> str:
         return ""
     place = len(numbers) - 2
     parts = start.split(".")
-    if not _INTEGER.fullmatch(parts[place]) or abs(int(parts[place])) >= _MAX_INTEGER:
+    if not re.fullmatch(_INTEGER, parts[place]) or abs(int(parts[place])) >= _MAX_INTEGER:
         return ""
     parts[place] = str(int(parts[place]) + 1)
     return ".".join(parts)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 import click
 from click.shell_completion import CompletionItem
 
+from olm_runtime.cli.ending import end_with
 from olm_runtime.cli.interrupts import INTERRUPTED, leave_at_once, raise_interrupts
 from olm_runtime.errors import OLMError, TerminalError, bounded, of_system
 from olm_runtime.suggestions import near
@@ -117,6 +118,10 @@ def run(command: click.Command, name: str, *, usage_error: int = USAGE_ERROR) ->
     _replace_closed_streams()
     try:
         code = _exit_code(command, name, usage_error)
+    except SystemExit as ended:  # as commands and click's completion end
+        if isinstance(ended.code, str):
+            raise
+        code = int(ended.code or 0)
     except OLMError as error:
         code = _print_error(error)
     except OSError as error:
@@ -133,7 +138,7 @@ def run(command: click.Command, name: str, *, usage_error: int = USAGE_ERROR) ->
     finally:
         _drop_what_cannot_be_written()
         gc.freeze()  # else Python looks for cycles in all that it is about to drop: 10 to 70 ms
-    raise SystemExit(code)
+    end_with(code)
 
 
 def _exit_code(command: click.Command, name: str, usage_error: int) -> int:

@@ -1,9 +1,7 @@
 """Shows progress: redrawn in place on a terminal; elsewhere each new line once."""
 
 import os
-import shutil
 import sys
-import textwrap
 from collections.abc import Sequence
 from typing import TextIO
 
@@ -49,6 +47,8 @@ class LiveDisplay:
         return _MARKS[self._frame % len(_MARKS)]
 
     def _redraw(self, lines: Sequence[str]) -> None:
+        import shutil  # late: only on terminals
+
         size = shutil.get_terminal_size()
         # What is taller than the terminal could not be taken back line by line.
         shown = [_cut(line, size.columns) for line in lines][: max(1, size.lines - 1)]
@@ -67,6 +67,9 @@ def _cut(line: str, columns: int) -> str:
 
 def wrapped(text: str, indent: str) -> list[str]:
     """The lines of a text, each within the terminal's width, the first without the indent."""
+    import shutil  # late: few commands have long texts
+    import textwrap
+
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
     lines = [
         part

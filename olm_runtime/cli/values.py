@@ -9,7 +9,7 @@ import click
 Address = tuple[str, int]
 """Host and port; the empty host is every interface."""
 
-_DURATION_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
+_DURATION_PART = r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)"
 _BYTES = {"": 1, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}
 _LONGEST_SECONDS = (2**63 - 1) / 1e9
 """Of a duration in Go, which has 63 bits of nanoseconds."""
@@ -70,7 +70,7 @@ def parse_duration(text: str) -> float:
     """Seconds of a duration as Go writes it: 12h, 1h30m, 1.5s, 0."""
     if text == "0":
         return 0.0
-    parts = _DURATION_PART.findall(text)
+    parts = re.findall(_DURATION_PART, text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise click.BadParameter(f"{text!r} is no duration; say 12h or 1h30m")
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)

@@ -15,11 +15,11 @@ DIGEST_LENGTHS = {"sha256": 64, "sha384": 96, "sha512": 128}
 """Supported digest algorithms and the length of their hexadecimal form."""
 
 _LABEL = r"(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
-_DOMAIN = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9a-fA-F:.]+\])(?::[0-9]+)?")
+_DOMAIN = rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9a-fA-F:.]+\])(?::[0-9]+)?"
 _COMPONENT = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
-_REPOSITORY = re.compile(rf"{_COMPONENT}(?:/{_COMPONENT})*")
-_TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-_HEX = re.compile(r"[0-9a-f]+")
+_REPOSITORY = rf"{_COMPONENT}(?:/{_COMPONENT})*"
+_TAG = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
+_HEX = r"[0-9a-f]+"
 
 
 class ImageRef(NamedTuple):
@@ -109,12 +109,12 @@ def parse_repository(text: str) -> ImageRef:
 def is_location(text: str) -> bool:
     """Whether it is `HOST[:PORT][/PATH]`, as references begin."""
     domain, slash, path = text.partition("/")
-    return bool(_DOMAIN.fullmatch(domain) and (not slash or _REPOSITORY.fullmatch(path)))
+    return bool(re.fullmatch(_DOMAIN, domain) and (not slash or re.fullmatch(_REPOSITORY, path)))
 
 
 def is_host(text: str) -> bool:
     """Whether it is the name of a host, without a port."""
-    return ":" not in text and bool(_DOMAIN.fullmatch(text))
+    return ":" not in text and bool(re.fullmatch(_DOMAIN, text))
 
 
 def digest_fault(digest: str) -> str:
@@ -123,7 +123,7 @@ def digest_fault(digest: str) -> str:
     length = DIGEST_LENGTHS.get(algorithm)
     if length is None:
         return f'unsupported digest algorithm "{algorithm}"'
-    if len(encoded) != length or not _HEX.fullmatch(encoded):
+    if len(encoded) != length or not re.fullmatch(_HEX, encoded):
         return f"invalid checksum digest: {algorithm} has {length} lower-case hex characters"
     return ""
 
@@ -133,7 +133,7 @@ def _name_fault(domain: str, repository: str) -> str:
     short_hub_name = domain == "docker.io" and "/" not in repository
     if not repository or not qualified or short_hub_name:
         return "repository name must be canonical"
-    if not _DOMAIN.fullmatch(domain) or not _REPOSITORY.fullmatch(repository):
+    if not re.fullmatch(_DOMAIN, domain) or not re.fullmatch(_REPOSITORY, repository):
         return "invalid reference format"
     if len(repository) > MAX_NAME_LENGTH:
         return f"repository name must not be more than {MAX_NAME_LENGTH} characters"
@@ -141,4 +141,4 @@ def _name_fault(domain: str, repository: str) -> str:
 
 
 def _tag_fault(tag: str) -> str:
-    return "" if _TAG.fullmatch(tag) and len(tag) <= MAX_TAG_LENGTH else "invalid tag format"
+    return "" if re.fullmatch(_TAG, tag) and len(tag) <= MAX_TAG_LENGTH else "invalid tag format"

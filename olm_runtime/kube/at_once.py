@@ -6,6 +6,7 @@ Only over TLS, and without a proxy.
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.exchange import Headers, Reply, UnreachableError
@@ -41,8 +42,9 @@ class OneConnection:
 def connected(access: ClusterAccess, seconds: float) -> Iterator[OneConnection]:
     """A connection; it waits at most `seconds` each time. Raises TerminalError, OSError."""
     server, context = Server.of(access.server), access.tls()
-    with (
-        socket.create_connection((server.host, server.port), timeout=seconds) as plain,
+    host: Any = server.host.encode() if server.host.isascii() else server.host
+    with (  # for text Python imports the tables of IDNA, which are for other names
+        socket.create_connection((host, server.port), timeout=seconds) as plain,
         context.wrap_socket(plain, server_hostname=server.host) as stream,
     ):
         yield OneConnection(server, stream)

@@ -1,14 +1,18 @@
 """Where an API server is and how to prove who asks: what every client of it is given."""
 
+import os
 import ssl
-import tempfile
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.errors import ApiError
 from olm_runtime.kube.overrides import Headers
+
+_OPEN_FILES = Path("/proc/self/fd")
 
 
 class ClusterAccess(NamedTuple):
@@ -60,11 +64,7 @@ class ClusterAccess(NamedTuple):
         else:
             context.load_verify_locations(cadata=self.authority)
         if self.certificate is not None:
-            # OpenSSL reads a chain from files only.
-            with tempfile.TemporaryDirectory(prefix="olm-") as private:
-                chain = Path(private, "chain.pem")
-                chain.touch(mode=0o600)
-                chain.write_bytes(self.certificate)
+            with _file_of(self.certificate) as chain:
                 context.load_cert_chain(chain)
 
 
@@ -81,15 +81,46 @@ class _Context(ssl.SSLContext):
         server_hostname: str | bytes | None = None,
         session: ssl.SSLSession | None = None,
     ) -> ssl.SSLObject:
-        name = self.expected_name or server_hostname
-        if isinstance(name, str) and name.isascii():
-            name = name.encode()  # for text Python imports the tables of IDNA
+        name = _quick(self.expected_name or server_hostname)
         return super().wrap_bio(incoming, outgoing, server_side, name, session)
 
     def wrap_socket(self, *args: Any, **kwargs: Any) -> ssl.SSLSocket:
-        if self.expected_name:
-            kwargs["server_hostname"] = self.expected_name
-        return super().wrap_socket(*args, **kwargs)
+        name = _quick(self.expected_name or kwargs.get("server_hostname"))
+        return super().wrap_socket(*args, **(kwargs | {"server_hostname": name}))
+
+
+def _quick(name: str | bytes | None) -> str | bytes | None:
+    """As bytes if it can be: for text Python imports the tables of IDNA."""
+    return name.encode() if isinstance(name, str) and name.isascii() else name
+
+
+@contextmanager
+def _file_of(chain: bytes) -> Iterator[Path]:
+    """A file for OpenSSL, which reads chains from files only. Raises OSError."""
+    in_memory = _memory_file()
+    if in_memory is not None:
+        with os.fdopen(in_memory, "wb") as file:
+            file.write(chain)
+            file.flush()
+            yield _OPEN_FILES / str(file.fileno())
+        return
+    import tempfile  # late, for it takes longer to import than to use
+
+    with tempfile.TemporaryDirectory(prefix="olm-") as private:
+        kept = Path(private, "chain.pem")
+        kept.touch(mode=0o600)
+        kept.write_bytes(chain)
+        yield kept
+
+
+def _memory_file() -> int | None:
+    """A file that no disk ever has; None where there are none, or none that have a name."""
+    if sys.platform != "linux" or not _OPEN_FILES.exists():
+        return None
+    try:
+        return os.memfd_create("chain")
+    except OSError:  # the system may forbid them
+        return None
 
 
 def unreadable(problem: object, *, hint: str = "") -> TerminalError:

@@ -44,8 +44,8 @@ NO_ANSWER = "<error>"
 UNREACHABLE = "see that it runs, and that the kubeconfig, or --server, has its address"
 UNTRUSTED = "have the kubeconfig, or --certificate-authority, name the CA of its certificate"
 
-_WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
-_QUOTED_PAIR = re.compile(r"\\(.)")
+_WARNING = r'299 \S+ "((?:[^"\\]|\\.)*)"'
+_QUOTED_PAIR = r"\\(.)"
 _IN_PATHS = "/:@!$&'()*+,;="
 """Characters that a path has as they are (RFC 3986, 3.3), beside letters, digits and `-._~`."""
 
@@ -253,8 +253,8 @@ def _quoted(text: str) -> str:
 
 def warning_text(header: str) -> str:
     """The text of a header `Warning: 299 - "text"` (RFC 7234, 5.5), its quoted pairs resolved."""
-    found = _WARNING.match(header)
-    return _QUOTED_PAIR.sub(r"\1", found[1]) if found else header
+    found = re.match(_WARNING, header)
+    return re.sub(_QUOTED_PAIR, r"\1", found[1]) if found else header
 
 
 def _note(

@@ -9,7 +9,6 @@ import asyncio
 import hashlib
 import logging
 import os
-import shutil
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
@@ -104,6 +103,8 @@ class CatalogCache:
         """Drops everything of a catalog that is gone; on disk, if that can be written."""
         for key in [key for key in self._memory if key[0] == catalog]:
             self._bytes -= self._memory.pop(key).size
+        import shutil  # late: commands, which read catalogs by this, drop none
+
         try:
             shutil.rmtree(self._folder / catalog)
         except FileNotFoundError:

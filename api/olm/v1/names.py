@@ -4,8 +4,6 @@ These names are the public contract of OLM v1: changing one breaks users. Those 
 bundles are in `olm_content.names`.
 """
 
-import hashlib
-
 GROUP = "olm.operatorframework.io"
 VERSION = "v1"
 API_VERSION = f"{GROUP}/{VERSION}"
@@ -114,5 +112,7 @@ def shortened(name: str, limit: int) -> str:
     """A name of at most `limit` characters: cut, with a hash of the whole in place of the rest."""
     if len(name) <= limit:
         return name
+    import hashlib  # late: names are seldom so long
+
     digest = hashlib.sha256(name.encode()).hexdigest()[:_HASH_LENGTH]
     return f"{name[: limit - _HASH_LENGTH - 1].rstrip('-.')}-{digest}"

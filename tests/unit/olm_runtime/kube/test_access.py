@@ -1,14 +1,18 @@
 """Where the API server is found, in a pod and outside, and through which proxy it is reached."""
 
+import errno
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from e2e.harness.pki import CertificateAuthority
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube import access
 from olm_runtime.kube.access import load_access
@@ -111,6 +115,29 @@ def test_a_pod_that_lacks_a_part_of_it_is_told_which(
 def test_what_is_no_certificate_is_told(broken: dict[str, Any]) -> None:
     with pytest.raises(TerminalError, match="a certificate or key in it is none"):
         ClusterAccess(server=SERVER, **broken).tls()
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_a_client_certificate_is_shown_and_leaves_no_file(
+    in_memory: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not in_memory:
+
+        def refuse(_: str) -> int:
+            raise PermissionError(errno.EPERM, "forbidden")
+
+        monkeypatch.setattr(os, "memfd_create", refuse)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    authority = CertificateAuthority.create("mine")
+    pair = authority.issue_client("me")
+    chain = pair.certificate + b"\n" + pair.key
+    before = len([*Path("/proc/self/fd").iterdir()])
+    access = ClusterAccess(server=SERVER, authority=authority.pair.certificate.decode())
+    assert access._replace(certificate=chain).tls().get_ca_certs() != []
+    with pytest.raises(TerminalError, match="a certificate or key in it is none"):
+        access._replace(certificate=pair.certificate).tls()
+    assert list(tmp_path.iterdir()) == []
+    assert len([*Path("/proc/self/fd").iterdir()]) == before
 
 
 @pytest.mark.parametrize(
