@@ -1,6 +1,8 @@
 """Fixtures for all tests."""
 
+import gc
 import signal
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,8 @@ from tests.scheduling import FolderScheduling
 
 pytest_plugins = ["e2e.harness.pytest_plugin"]
 
+gc.disable()  # until all tests are collected: looking through them again and again takes half of that
+
 settings.register_profile("olmv1", deadline=None)  # a slow machine is no fault
 settings.load_profile("olmv1")
 
@@ -26,6 +30,16 @@ def pytest_configure() -> None:
     """Without the corpus tests that go through it are none at all, so this is said first."""
     if is_required("corpus") and not (CORPUS / "goldens").is_dir():
         raise pytest.UsageError(f"there is no corpus in {CORPUS}, and {VARIABLE} demands it")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What was collected stays to the end: it is looked through for cycles once, in no test."""
+    result = yield
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+    return result
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
