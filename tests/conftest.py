@@ -16,7 +16,7 @@ from tests.scheduling import FolderScheduling
 
 pytest_plugins = ["e2e.harness.pytest_plugin"]
 
-gc.disable()  # until all tests are collected: looking through them again and again takes half of that
+gc.disable()  # until all tests are collected: looking for cycles takes half of that time
 
 settings.register_profile("olmv1", deadline=None)  # a slow machine is no fault
 settings.load_profile("olmv1")
