@@ -3,8 +3,9 @@
 import asyncio
 
 from api.objects import CRD_KIND, GVK
+from olm_runtime.errors import bounded
 from olm_runtime.kube.discovery import Resource, api_version_of, parse_resources, root_of
-from olm_runtime.kube.errors import NoMatchError, NotFoundError
+from olm_runtime.kube.errors import ApiError, NoMatchError, NotFoundError
 from olm_runtime.kube.transport import Transport
 
 
@@ -77,6 +78,12 @@ class RestMapper:
 
 async def _discover(transport: Transport, gvk: GVK) -> dict[str, Resource]:
     try:
-        return parse_resources(gvk, await transport.request("GET", root_of(gvk)))
+        answer = await transport.request("GET", root_of(gvk))
     except NotFoundError:
         return {}
+    try:
+        return parse_resources(gvk, answer)
+    except (AttributeError, KeyError, TypeError) as error:
+        # An API service may be anybody's, and what it says comes to us as it is.
+        problem = f"{root_of(gvk)} does not say which kinds it serves: {answer!r}"
+        raise ApiError(bounded(problem)) from error

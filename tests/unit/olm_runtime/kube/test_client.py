@@ -153,6 +153,19 @@ async def test_a_kind_that_is_served_elsewhere_now_is_discovered_again() -> None
         assert (await client.get(THING, "a", "ns"))["metadata"]["name"] == "a"
 
 
+@pytest.mark.parametrize(
+    "body",
+    ["well", "[]", '{"resources": [{}]}', '{"resources": 1}', '{"resources": [{"name": 1}]}'],
+)
+async def test_an_api_service_that_does_not_say_what_it_serves_is_an_error_of_ours(
+    body: str,
+) -> None:
+    """It is anybody's, and its answer comes as it is."""
+    async with served(**{f"GET {ROOT}": lambda _: web.Response(text=body)}) as client:
+        with pytest.raises(ApiError, match="does not say which kinds it serves"):
+            await client.get(THING, "a", "ns")
+
+
 async def test_a_missing_object_does_not_cost_another_discovery() -> None:
     discoveries: list[str] = []
 
