@@ -26,12 +26,25 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
 from e2e.harness._launch import die_with_parent
 from e2e.harness.process import ChildProcess, Process, service_environment
 
+PARTS = ("settings", "__main__", "wiring", "exposition")
+"""What programs have beside where their console script begins."""
+LATER = (
+    "olm_runtime.http.bulk",
+    "olm_runtime.http.metrics_page",
+    "olm_runtime.kube.long_answers",
+    "olm_runtime.kube.plain_kubeconfig",
+    "olm_runtime.kube.sessions",
+    "olm_runtime.watch.kopf_handlers",
+    "uvicorn.lifespan.off",
+)
+"""What all of them import once they work."""
 LONGEST_CALL = 1 << 18
 """Bytes of arguments and environment."""
 _SERVER_LOCK = threading.Lock()
@@ -176,8 +189,9 @@ def _imported(program: str) -> Callable[[], int | None]:
     [script] = importlib.metadata.entry_points(group="console_scripts", name=program)
     main: Callable[[], int | None] = script.load()
     package = script.module.rpartition(".")[0]
-    for name in ("settings", "__main__"):
-        importlib.import_module(f"{package}.{name}")
+    for name in (*(f"{package}.{part}" for part in PARTS), *LATER):
+        if find_spec(name) is not None:
+            importlib.import_module(name)
     gc.collect()
     gc.freeze()
     return main
