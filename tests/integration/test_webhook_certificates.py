@@ -38,7 +38,7 @@ SETS = f"/apis/{names.GROUP}/{names.VERSION}/clusterobjectsets"
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
 log = logging.getLogger(__name__)
 
-LIFETIME_SECONDS = 9
+LIFETIME_SECONDS = 12
 SETTLE_SECONDS = 1
 
 
@@ -335,7 +335,7 @@ def test_rotation_under_requests_fails_none_of_them(
         wait_until(
             lambda: len([cas for cas in look() if len(cas) == 1]) >= 3,
             what="two rotations",
-            timeout=60.0,
+            timeout=120.0,
         )
     served = installed.pod.served()
     log.info("%s requests, %s certificates, CAs %s", traffic.sent, len(served), trusted)

@@ -246,7 +246,9 @@ def direct(server: PackageServer, certificate: tuple[str, str] | None = None) ->
     context.check_hostname = False
     if certificate is not None:
         context.load_cert_chain(*certificate)
-    return httpx.Client(base_url=f"https://{HOST}:{server.port}", verify=context, trust_env=False)
+    return httpx.Client(
+        base_url=f"https://{HOST}:{server.port}", verify=context, timeout=60.0, trust_env=False
+    )
 
 
 def authorities(server: PackageServer) -> Path:

@@ -15,6 +15,8 @@ from tests.integration.console.visits import Console, Visit
 
 pytestmark = pytest.mark.integration
 
+PATIENCE = 60.0
+"""Seconds; httpx's five are too few for a page of a busy machine."""
 SCRIPT = "<script>alert(1)</script>"
 SVG = f"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(2)'>{SCRIPT}</svg>"
 
@@ -22,7 +24,7 @@ SVG = f"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(2)'>{SCRIPT}</svg>
 @pytest.fixture
 def session(console: Console) -> Iterator[httpx.Client]:
     """A client with a session of its own."""
-    with httpx.Client(base_url=console.address) as client:
+    with httpx.Client(base_url=console.address, timeout=PATIENCE) as client:
         assert client.get(console.enter()).status_code == 303
         console.entered()
         yield client
@@ -32,10 +34,10 @@ def test_only_whoever_has_a_fresh_key_gets_in(console: Console, session: httpx.C
     assert session.get("/").status_code == 200
     used, fresh = console.entries[-2], console.entries[-1]
     for path in ("/", "/extensions", "/live", used, f"{fresh}x", "/enter", "/enter?key="):
-        answer = httpx.get(httpx.URL(console.address).join(path))
+        answer = httpx.get(httpx.URL(console.address).join(path), timeout=PATIENCE)
         assert answer.status_code == 401, path
         assert not answer.cookies
-    cookie = httpx.get(fresh).headers["set-cookie"]
+    cookie = httpx.get(fresh, timeout=PATIENCE).headers["set-cookie"]
     console.entered()
     assert {"HttpOnly", "SameSite=strict"} <= set(cookie.split("; "))
 
@@ -62,7 +64,7 @@ def test_forms_without_the_token_of_their_page_are_refused(
 
 
 def test_every_answer_has_the_headers(session: httpx.Client, console: Console) -> None:
-    outside = httpx.get(console.address)
+    outside = httpx.get(console.address, timeout=PATIENCE)
     paths = ("/", "/static/console.css", "/static/../app.py", "/nowhere", "/extensions/nobody")
     for answer in (outside, *map(session.get, paths)):
         for name, value in HEADERS.items():

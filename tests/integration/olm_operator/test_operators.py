@@ -39,7 +39,8 @@ def wait_operator(olm: Classic, name: str, holds: Callable[[KubeObject], bool]) 
 
 
 def conditions_of(operator: KubeObject, kind: str) -> list[dict[str, Any]]:
-    refs = operator["status"]["components"]["refs"]
+    shown = (operator.get("status") or {}).get("components") or {}
+    refs = shown.get("refs") or ()
     return [c for each in refs if each["kind"] == kind for c in each.get("conditions") or ()]
 
 
