@@ -6,15 +6,18 @@ are. The bundles least recently used go first when all together are larger than 
 
 import contextlib
 import os
-import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
+
+import msgspec
 
 from olm_client.user_cache import shrink, user_cache
 from olm_runtime.images.reference import parse_ref
 
 MAX_BYTES = 64 << 20
-_SUFFIX = ".zip"
+_SUFFIX = ".msgpack"
+_SUM_BYTES = 4
 Files = dict[str, bytes]
 
 
@@ -52,9 +55,9 @@ class BundleCache:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, name = tempfile.mkstemp(dir=self._folder, prefix="new-")
         try:
-            with os.fdopen(handle, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
-                for path, data in files.items():
-                    archive.writestr(path, data)
+            with os.fdopen(handle, "wb") as stream:
+                packed = msgspec.msgpack.encode(files)
+                stream.write(_sum(packed) + packed)
             Path(name).replace(file)
         finally:
             Path(name).unlink(missing_ok=True)
@@ -64,9 +67,17 @@ class BundleCache:
 def _read(file: Path) -> Files | None:
     """None where there is none, or one that is damaged."""
     try:
-        with zipfile.ZipFile(file) as archive:
-            found = {name: archive.read(name) for name in archive.namelist()}
+        content = file.read_bytes()
+        packed = content[_SUM_BYTES:]
+        if content[:_SUM_BYTES] != _sum(packed):
+            return None
+        found = msgspec.msgpack.decode(packed, type=Files)
         os.utime(file)
-    except (OSError, zipfile.BadZipFile, EOFError):
+    except (OSError, msgspec.DecodeError):
         return None
     return found
+
+
+def _sum(packed: bytes) -> bytes:
+    """By which a change on disk is noticed."""
+    return zlib.crc32(packed).to_bytes(_SUM_BYTES)

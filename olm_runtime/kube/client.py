@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from api.objects import GVK, KubeObject, annotations_of, gvk_of, name_of, namespace_of
 from olm_runtime.kube.cluster_access import ClusterAccess
-from olm_runtime.kube.discovery import Resource
+from olm_runtime.kube.discovery import Resource, of_every_server
 from olm_runtime.kube.errors import ApiError, GoneError, NotFoundError
 from olm_runtime.kube.mapper import RestMapper
 from olm_runtime.kube.media_types import (
@@ -61,7 +61,7 @@ class KubeClient:
     @classmethod
     def briefly(cls, access: ClusterAccess) -> Self:
         """The same, made at once, for a command that asks a few times and ends."""
-        return cls(Transport.briefly(access))
+        return cls(Transport.briefly(access), RestMapper(of_every_server()))
 
     @property
     def answers(self) -> Counter[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from api.objects import GVK
+from api.objects import GVK, gvk_of
 from olm_runtime.kube.errors import InvalidError
 
 
@@ -29,6 +29,31 @@ class Resource(NamedTuple):
         if self.namespaced and not namespace:
             raise InvalidError(f'{self.gvk.kind} "{name}" names no namespace, and its kind has one')
         return self.path(namespace)
+
+
+_OF_EVERY_SERVER = {
+    # apiVersion: kinds with a namespace, and those without
+    "v1": ("ConfigMap Secret Service ServiceAccount", "Namespace"),
+    "apps/v1": ("Deployment", ""),
+    "rbac.authorization.k8s.io/v1": ("Role RoleBinding", "ClusterRole ClusterRoleBinding"),
+    "apiextensions.k8s.io/v1": ("", "CustomResourceDefinition"),
+}
+
+
+def of_every_server() -> dict[str, dict[str, Resource]]:
+    """Resources by `apiVersion` and kind that whoever asks but a few times need not ask for."""
+    return {
+        version: {
+            **{kind: _regular(version, kind, namespaced=True) for kind in namespaced.split()},
+            **{kind: _regular(version, kind, namespaced=False) for kind in others.split()},
+        }
+        for version, (namespaced, others) in _OF_EVERY_SERVER.items()
+    }
+
+
+def _regular(api_version: str, kind: str, *, namespaced: bool) -> Resource:
+    gvk = gvk_of({"apiVersion": api_version, "kind": kind})
+    return Resource(gvk, f"{kind.lower()}s", namespaced)
 
 
 def root_of(gvk: GVK) -> str:

@@ -1,6 +1,7 @@
 """Which address serves which kind, as discovery says; client-go's RESTMapper."""
 
 import asyncio
+from collections.abc import Mapping
 
 from api.objects import CRD_KIND, GVK
 from olm_runtime.errors import bounded
@@ -20,8 +21,9 @@ class _Question:
 class RestMapper:
     """What discovery said, by `apiVersion` and kind; shared by all identities."""
 
-    def __init__(self) -> None:
-        self._discovered: dict[str, dict[str, Resource]] = {}
+    def __init__(self, known: Mapping[str, dict[str, Resource]] | None = None) -> None:
+        """`known` is not asked for, until a kind is wanted that it lacks."""
+        self._discovered = dict(known or {})
         self._asking: dict[str, _Question] = {}
 
     async def resource(self, transport: Transport, gvk: GVK) -> Resource:

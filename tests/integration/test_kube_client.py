@@ -19,6 +19,7 @@ from olm_runtime.kube import client as kube
 from olm_runtime.kube import long_answers
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.discovery import of_every_server
 from olm_runtime.kube.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -48,6 +49,15 @@ async def client(
 ) -> AsyncIterator[KubeClient]:
     async with request.param(load_access(str(control_plane.kubeconfig))) as client:
         yield client
+
+
+async def test_what_commands_take_for_granted_is_what_the_server_says(
+    control_plane: ControlPlane,
+) -> None:
+    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as asking:
+        for kinds in of_every_server().values():
+            for resource in kinds.values():
+                assert await asking.resource(resource.gvk) == resource
 
 
 @pytest.fixture(params=[long_answers.FEW, 0], ids=["a connection each", "shared connections"])

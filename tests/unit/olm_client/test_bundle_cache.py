@@ -42,7 +42,7 @@ def test_a_tag_is_pulled_each_time(tmp_path: Path) -> None:
     assert pull.count == 2
 
 
-@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04", b"no archive at all"])
+@pytest.mark.parametrize("damage", [b"", b"\0\0\0\0", b"PK\x03\x04", b"no bundle at all"])
 def test_what_is_damaged_is_pulled_again(tmp_path: Path, damage: bytes) -> None:
     pull = Pulls(FILES)
     BundleCache(tmp_path).files(image(1), pull)

@@ -179,6 +179,33 @@ async def test_a_missing_object_does_not_cost_another_discovery() -> None:
     assert discoveries == [ROOT]
 
 
+async def test_a_command_asks_where_a_kind_lives_only_if_some_server_may_lack_it(
+    request: pytest.FixtureRequest,
+) -> None:
+    asked: list[str] = []
+
+    def answer(path: str, found: object) -> tuple[str, Answer]:
+        def noted(request: web.Request) -> web.Response:
+            asked.append(request.path)
+            return web.json_response(found)
+
+        return f"GET {path}", noted
+
+    maps, pods = "/api/v1/namespaces/ns/configmaps/a", "/api/v1/namespaces/ns/pods/a"
+    listed = [
+        {"kind": kind, "name": plural, "namespaced": True}
+        for kind, plural in (("ConfigMap", "configmaps"), ("Pod", "pods"))
+    ]
+    answers = dict([answer("/api/v1", {"resources": listed}), answer(maps, {}), answer(pods, {})])
+    async with served(**answers) as client:
+        for kind in ("ConfigMap", "Pod", "ConfigMap"):
+            await client.get(GVK("", "v1", kind), "a", "ns")
+    if "of commands" in request.node.name:
+        assert asked == [maps, "/api/v1", pods, maps]
+    else:
+        assert asked == ["/api/v1", maps, pods, maps]
+
+
 @pytest.mark.parametrize("plural", ["things", "others"])
 async def test_many_who_want_to_know_a_kind_discover_it_once(plural: str) -> None:
     """Also where nobody serves it."""
@@ -212,10 +239,10 @@ async def test_a_group_is_forgotten_with_its_definition_and_when_nobody_serves_i
         await client.delete(crd)
         thing = {"apiVersion": THING.api_version, "kind": THING.kind, "metadata": {"name": "a"}}
         assert await client.delete(thing) is None, "it is gone with its kind"
-        assert list(client._mapper._discovered) == ["apiextensions.k8s.io/v1"]
+        assert THING.api_version not in client._mapper._discovered
         with pytest.raises(NoMatchError):
             await client.resource(THING)
-        assert list(client._mapper._discovered) == ["apiextensions.k8s.io/v1"]
+        assert THING.api_version not in client._mapper._discovered
         assert not client._mapper._asking
 
 
