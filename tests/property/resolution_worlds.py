@@ -1,6 +1,9 @@
 """Random requests and catalogs, small and crowded, so that every rule meets every other often."""
 
+import dataclasses
 from random import Random
+
+from msgspec.structs import replace
 
 from api.metadata import LabelSelector, LabelSelectorRequirement
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
@@ -49,6 +52,34 @@ def world_of(seed: int) -> tuple[Request, list[CatalogContent]]:
     return _request(random), [_catalog(random, name) for name in "abc"[: random.randint(0, 3)]]
 
 
+def sound_world_of(seed: int) -> tuple[Request, list[CatalogContent]]:
+    """The same with nothing wrong in the request or in a bundle, and all catalogs asked.
+
+    In every other case an entry is there twice, or another one of its name.
+    """
+    request, world = world_of(seed)
+    version = request.desired.version.replace(">>", "")
+    desired = replace(request.desired, version=version, selector=LabelSelector())
+    installed = request.installed and replace(
+        request.installed, version=request.installed.name.removeprefix(name_of(""))
+    )
+    return Request(desired, installed), [
+        catalog._replace(package=catalog.package and _sound(catalog.package, seed % 2))
+        for catalog in world
+    ]
+
+
+def _sound(package: Package, twice: int) -> Package:
+    bundles = (_bundle_of(bundle.name.removeprefix(name_of(""))) for bundle in package.bundles)
+    more = package.channels[-1].entries[:twice] if package.channels else ()
+    channels = (Channel(each.name, (*each.entries, *more)) for each in package.channels)
+    return dataclasses.replace(package, bundles=tuple(bundles), channels=tuple(channels))
+
+
+def _bundle_of(version: str) -> Bundle:
+    return Bundle(name_of(version), f"image:{version}", parse_bundle_version(version))
+
+
 def _request(random: Random) -> Request:
     desired = CatalogFilter(
         package_name="p",
@@ -93,7 +124,7 @@ def _package(random: Random) -> Package:
 
 
 def _bundle(random: Random, version: str) -> Bundle:
-    bundle = Bundle(name_of(version), f"image:{version}", parse_bundle_version(version))
+    bundle = _bundle_of(version)
     chance = random.random()
     if chance < 0.08:
         return bundle._replace(dependencies=("olm.gvk.required",))
