@@ -31,7 +31,8 @@ Failing = list[tuple[KubeObject, Finding]]
 class Probed:
     """Resource versions of objects at their last probe; only `Prober` writes it.
 
-    `healthy`: those in which they were; an object is not read again while it has this version.
+    `healthy`: in which they were; an object is not read again while it has this version, and a
+    definition not while it has this uid.
     `waited`: objects that a reconcile waited for once; it does so no second time, because it
     occupies a worker.
     """
@@ -57,16 +58,25 @@ class Prober:
     slots: asyncio.Semaphore
 
     def note_restored(self, objects: Iterable[KubeObject]) -> None:
-        """Of objects that are as a rollout left them that ended: none is read for what still holds.
-
-        The server never takes back that a definition is established.
-        """
+        """Of objects that are as a rollout left them that ended: what still holds is not read."""
         for obj in objects:
             key, seen = key_of(obj), self.seen(obj)
-            kind = (key.gvk.group, key.gvk.kind)
-            if seen is not None and kind == DEFINITION and not self.probes.are_given(key.gvk):
-                version = version_of(seen.live)
-                self.probed.versions[key] = self.probed.healthy[key] = version
+            if seen is not None and self._stays_healthy(key):
+                self._note(key, seen.live, works=True)
+
+    def _note(self, key: ObjectKey, live: KubeObject, *, works: bool) -> None:
+        self.probed.versions[key] = version_of(live)
+        if works:
+            self.probed.healthy[key] = self._mark(key, live)
+
+    def _mark(self, key: ObjectKey, live: KubeObject) -> str:
+        """What stays the same of an object while it stays healthy."""
+        return str(metadata(live)["uid"]) if self._stays_healthy(key) else version_of(live)
+
+    def _stays_healthy(self, key: ObjectKey) -> bool:
+        """Whether it does for ever: a definition stays established until it is deleted."""
+        kind = (key.gvk.group, key.gvk.kind)
+        return kind == DEFINITION and not self.probes.are_given(key.gvk)
 
     async def wait(self, objects: Sequence[KubeObject], new: AbstractSet[ObjectKey]) -> Failing:
         """What the next phase waits for among objects, after a moment where a moment may do.
@@ -131,9 +141,7 @@ class Prober:
             live = await self.client.find(key.gvk, key.name, key.namespace)
             if live is None:
                 return Finding(Health.UNHEALTHY, "is missing")
-            self.probed.versions[key] = version_of(live)
-            if self.probes.health(live).health is Health.HEALTHY:
-                self.probed.healthy[key] = version_of(live)
+            self._note(key, live, works=self.probes.health(live).health is Health.HEALTHY)
             found = probe(live)
             if found.health is Health.UNHEALTHY and not found.given:
                 found = found.because(await why_not_running(self.client, live))
@@ -141,14 +149,13 @@ class Prober:
 
     def _is_seen_to_work(self, key: ObjectKey, seen: Sighting) -> bool:
         """Whether it need not be read: one that was just applied may not have been seen since."""
-        version = version_of(seen.live)
-        if self.probed.healthy.get(key) == version:
-            return True
-        is_as_left = self.left(key) == seen.fingerprint
-        if not (seen.works and is_as_left) or self.probes.are_given(key.gvk):
-            return False
-        self.probed.versions[key] = self.probed.healthy[key] = version
-        return True
+        live = seen.live
+        works = self.probed.healthy.get(key) == self._mark(key, live)
+        if not works and seen.works and not self.probes.are_given(key.gvk):
+            works = self.left(key) == seen.fingerprint
+        if works:
+            self._note(key, live, works=True)
+        return works
 
 
 def version_of(live: KubeObject) -> str:

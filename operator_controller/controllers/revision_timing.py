@@ -6,17 +6,19 @@ from datetime import datetime
 from operator_controller.apply.revisions import Age, Revision, age_of, seconds_left
 
 SUPERSEDED_SECONDS = 5.0
+FIRST_LOOK_SECONDS = 20.0
+"""Until then most are replaced, also where hundreds are at once."""
 
 
 @dataclass(slots=True)
 class Timing:
     """Of one revision. Moments of `monotonic` are seconds; `now` is the wall clock.
 
-    `paused`: the moment of the last reconcile of a revision that is to be replaced.
+    `next_look`: the moment of the next reconcile of a revision that is to be replaced.
     """
 
     age: Age | None = None
-    paused: float | None = None
+    next_look: float | None = None
 
     def seconds_left(self, revision: Revision, now: datetime, monotonic: float) -> float | None:
         """Until the revision must have rolled out; None where no deadline counts."""
@@ -29,17 +31,18 @@ class Timing:
 
         Each object that the newer one takes over enqueues the older one too. It has nothing to do
         with them, and only looks from time to time whether one that it alone has is missing; not
-        at once, because most are replaced by then. One that never rolled out has nothing to look
+        at once, because its look would be for nothing, and its status be refused, if it is archived
+        meanwhile. One that never rolled out has nothing to look
         after: its extension is about to archive it.
         """
         if not superseded:
-            self.paused = None
+            self.next_look = None
             return 0.0
         if not revision.succeeded:
             return SUPERSEDED_SECONDS
-        if self.paused is None:
-            self.paused = monotonic
-        left = SUPERSEDED_SECONDS - (monotonic - self.paused)
+        if self.next_look is None:
+            self.next_look = monotonic + FIRST_LOOK_SECONDS
+        left = self.next_look - monotonic
         if left <= 0:
-            self.paused = monotonic
+            self.next_look = monotonic + SUPERSEDED_SECONDS
         return max(0.0, left)

@@ -16,10 +16,10 @@ DEFINITION = GVK("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 DEPLOYMENT = GVK("apps", "v1", "Deployment")
 
 
-def live(gvk: GVK, version: str = "1", *, works: bool = True) -> KubeObject:
+def live(gvk: GVK, version: str = "1", *, uid: str = "u", works: bool = True) -> KubeObject:
     condition = "Established" if gvk == DEFINITION else "Available"
     conditions = [{"type": condition, "status": str(works)}]
-    meta = {"name": gvk.kind.lower(), "uid": "u", "resourceVersion": version}
+    meta = {"name": gvk.kind.lower(), "uid": uid, "resourceVersion": version}
     status = {"conditions": conditions}
     return {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": meta, "status": status}
 
@@ -81,13 +81,13 @@ async def test_a_definition_that_is_as_it_was_left_is_not_read_after_a_restart()
     ]
 
 
-@pytest.mark.parametrize("given", [(Given(),), ()], ids=["has a probe of its own", "changed"])
+@pytest.mark.parametrize("given", [(Given(),), ()], ids=["has a probe of its own", "another"])
 async def test_a_definition_is_read_of_which_more_is_asked(given: tuple[Given, ...]) -> None:
     cluster = Cluster([live(DEFINITION)])
     restarted = prober(cluster, *given)
     restarted.note_restored(cluster.objects)
     if not given:
-        cluster.objects[:] = [live(DEFINITION, "2", works=False)]
+        cluster.objects[:] = [live(DEFINITION, "2", uid="another", works=False)]
     [(_, found)] = await restarted.failing(cluster.objects, restarted.probes.health)
     assert cluster.read == ["CustomResourceDefinition"]
     assert found.health is Health.UNHEALTHY
@@ -119,3 +119,13 @@ async def test_what_its_watch_does_not_show_to_work_is_read(
     [(_, found)] = await probing.failing([workload], probing.probes.health)
     assert found.health is Health.UNHEALTHY
     assert "Deployment" in cluster.read
+
+
+async def test_a_definition_that_was_established_is_not_read_whenever_it_changes() -> None:
+    cluster = Cluster([live(DEFINITION)])
+    probing = prober(cluster)
+    for version in ("1", "2", "3"):
+        cluster.objects[:] = [live(DEFINITION, version)]
+        assert await probing.failing(cluster.objects, probing.probes.health) == []
+        assert probing.probed.versions == {key_of(cluster.objects[0]): version}
+    assert cluster.read == ["CustomResourceDefinition"]

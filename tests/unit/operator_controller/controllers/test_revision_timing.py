@@ -2,7 +2,11 @@
 
 from api.objects import KubeObject
 from operator_controller.apply.revisions import Revision, parse_revision
-from operator_controller.controllers.revision_timing import SUPERSEDED_SECONDS, Timing
+from operator_controller.controllers.revision_timing import (
+    FIRST_LOOK_SECONDS,
+    SUPERSEDED_SECONDS,
+    Timing,
+)
 
 SUCCEEDED: KubeObject = {"type": "Succeeded", "status": "True"}
 
@@ -22,13 +26,13 @@ def test_one_that_never_rolled_out_has_nothing_to_look_after() -> None:
 
 
 def test_one_in_service_is_left_alone_before_the_first_look_and_after_each() -> None:
-    timing, moments = Timing(), (0.0, 2.0, 5.0, 6.0, 13.0, 14.0)
+    timing, moments = Timing(), (0.0, 2.0, 20.0, 21.0, 28.0, 29.0)
     pauses = [timing.pause(revision(SUCCEEDED), at, superseded=True) for at in moments]
-    assert pauses == [5.0, 3.0, 0.0, 4.0, 0.0, 4.0]
+    assert pauses == [20.0, 18.0, 0.0, 4.0, 0.0, 4.0]
 
 
 def test_the_wait_begins_anew_when_the_newer_one_went() -> None:
     timing = Timing()
     timing.pause(revision(SUCCEEDED), 10.0, superseded=True)
     timing.pause(revision(SUCCEEDED), 11.0, superseded=False)
-    assert timing.pause(revision(SUCCEEDED), 14.0, superseded=True) == SUPERSEDED_SECONDS
+    assert timing.pause(revision(SUCCEEDED), 14.0, superseded=True) == FIRST_LOOK_SECONDS
