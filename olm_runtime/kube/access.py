@@ -8,6 +8,7 @@ and nine megabytes. Requests are made by `olm_runtime.kube.client`.
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from olm_runtime.kube.cluster_access import ClusterAccess, unreadable
 from olm_runtime.kube.overrides import Overrides
@@ -68,8 +69,19 @@ def quick_access(
 def _completed(access: ClusterAccess, overrides: Overrides) -> ClusterAccess:
     """With the bound of a request, and the proxy of the environment, unless it names one.
 
-    Raises TransientError.
+    Raises TransientError, TerminalError for a server that cannot be.
     """
+    try:
+        parts = urlsplit(access.server)
+        _ = (
+            parts.port,
+            (parts.hostname or "").encode("ascii" if access.server.isascii() else "idna"),
+        )
+    except ValueError as error:
+        raise unreadable(
+            f'no server can have the address "{access.server}": {error}',
+            hint="see `server` in the kubeconfig, or --server",
+        ) from error
     proxy = access.proxy or read_proxies(os.environ).choose(access.server) or None
     return access._replace(proxy=proxy, request_seconds=overrides.request_seconds)
 

@@ -205,3 +205,10 @@ def test_a_program_starts_without_what_it_may_not_need(program: str, library: st
     """The official client is for kubeconfigs of people, the other for metrics."""
     script = f"import sys, {program}.__main__; sys.exit({library!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("server", ["https://a:99999", "http://[::1", "https://ä..b"])
+def test_an_address_that_no_server_can_have_is_told(server: str, tmp_path: Path) -> None:
+    with pytest.raises(TerminalError, match="no server can have the address") as raised:
+        load_access(kubeconfig(tmp_path, server=server))
+    assert "--server" in raised.value.hint
