@@ -60,7 +60,8 @@ async def _check_redirect(answer: httpx.Response) -> None:
         return
     try:
         location = httpx.URL(answer.headers["Location"])
-        _check(location)
+        if location.scheme and not location.host:  # as httpx mends it
+            location = location.copy_with(host=answer.request.url.host)
         _check(answer.request.url.join(location))
     except (httpx.InvalidURL, ValueError) as error:
         problem = f"the server redirects to an invalid address: {error}"
@@ -69,9 +70,7 @@ async def _check_redirect(answer: httpx.Response) -> None:
 
 def _check(url: httpx.URL) -> None:
     """Raises ValueError for a name or a port that cannot be, which httpx finds out later."""
-    if url.scheme and not url.host:
-        raise ValueError("it names no host")
-    _ = urlsplit(str(url)).port
+    _ = url.host, urlsplit(str(url)).port
 
 
 class ProxiedTransport(httpx.AsyncBaseTransport):

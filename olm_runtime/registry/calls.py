@@ -47,8 +47,15 @@ def address_of(ref: ImageRef, where: str, base: str = "") -> str:
     except ValueError:
         valid = False
     if not valid:
-        raise RegistryError(f'image "{ref}": registry {ref.registry} sends an invalid address')
+        raise invalid_address(ref)
     return address
+
+
+def invalid_address(ref: ImageRef) -> RegistryError:
+    """The error for an address that cannot be."""
+    return RegistryError(
+        f'image "{ref}": registry {ref.registry} has an invalid address, or sends one'
+    )
 
 
 def is_at(url: str, origin: str) -> bool:

@@ -24,7 +24,14 @@ from olm_runtime.images.cluster_settings import ClusterSettings
 from olm_runtime.images.reference import ImageRef
 from olm_runtime.images.registries_conf import Source
 from olm_runtime.proxies import given_first, read_proxies
-from olm_runtime.registry.calls import MAX_ERROR_BYTES, Call, address_of, is_at, refusal
+from olm_runtime.registry.calls import (
+    MAX_ERROR_BYTES,
+    Call,
+    address_of,
+    invalid_address,
+    is_at,
+    refusal,
+)
 from olm_runtime.registry.errors import RegistryError, UnreachableError, from_transport
 from olm_runtime.registry.login_files import LoginFiles
 from olm_runtime.registry.tokens import PULL, Authorizer
@@ -176,9 +183,7 @@ class RegistryHttp:
         except httpx.TransportError as error:
             raise from_transport(error, ref, urlsplit(url).netloc) from error
         except httpx.InvalidURL as error:
-            raise RegistryError(
-                f'image "{ref}": registry {ref.registry} sends an invalid address'
-            ) from error
+            raise invalid_address(ref) from error
 
 
 def _judging_nothing() -> ssl.SSLContext:

@@ -105,6 +105,7 @@ HOSTILE: Mapping[str, tuple[Mapping[str, Answer], str]] = {
     "redirect elsewhere odd": (redirect("gopher://127.0.0.1/"), "unsafe address"),
     "redirect to no address": (redirect("http://[oops/"), "invalid address"),
     "redirect to no port": (redirect("http://127.0.0.1:99999999/"), "invalid address"),
+    "redirect to a name that cannot be": (redirect("http://xn--a/"), "invalid address"),
     "redirect to no name": (redirect(f"http://{'a' * 9000}/"), "invalid address"),
     "realm no name": (
         {"/v2/": challenge(f'Bearer realm="http://{"a" * 9000}/"')},

@@ -32,7 +32,6 @@ IMPOSSIBLE = [
     "http://a:99999/",
     "http://[::1/",
     "http:::1/",
-    "http:///a",
 ]
 
 
@@ -132,5 +131,5 @@ def test_a_redirect_to_an_address_that_cannot_be_is_a_fault_of_the_server(addres
 @pytest.mark.parametrize("address", IMPOSSIBLE)
 async def test_an_address_that_cannot_be_is_refused(address: str) -> None:
     async with http_client(httpx.Timeout(5.0), origin=NO_TRUST, proxies=Proxies()) as client:
-        with pytest.raises(httpx.InvalidURL):
+        with pytest.raises((httpx.InvalidURL, httpx.UnsupportedProtocol)):
             await client.get(address)
