@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from api.objects import condition
+from api.objects import KubeObject, condition
 from e2e.harness.controlplane import wait_until
 from e2e.olm.cluster_updates import ClusterUpdates
 from e2e.olm.releases import ReleaseSpec
@@ -50,6 +50,21 @@ class Metrics:
         return next(found, {})
 
 
+def wait_failure(cluster: ClusterUpdates) -> tuple[Metrics, KubeObject]:
+    """The metrics once they say of the failure what its condition says, and that."""
+    seen: list[tuple[Metrics, KubeObject]] = []
+
+    def agree() -> bool:
+        failing = condition(cluster.version, "Failing") or {}
+        metrics = Metrics(cluster)
+        seen.append((metrics, failing))
+        since = datetime.fromisoformat(failing["lastTransitionTime"]).timestamp()
+        return metrics.of("cluster_version", **metrics.version("failure")) == since
+
+    wait_until(agree, what="metrics and status say the same of the failure")
+    return seen[-1]
+
+
 def test_an_update_is_told_by_metrics(level: ClusterUpdates) -> None:
     """Scenario 62."""
     level.control_plane.apply(CONFIGURATION)
@@ -62,7 +77,7 @@ def test_an_update_is_told_by_metrics(level: ClusterUpdates) -> None:
     level.report("1.0.1", ["alpha"], Available="False")
     level.wait_told("Failing", "True", "alpha is not available")
 
-    during = Metrics(level)
+    during, failing = wait_failure(level)
     own = level.version["status"]["history"][-1]
     current = {"version": "1.0.0", "image": own["image"], "from_version": "1.0.0"}
     assert during.of("cluster_version", type="current", **current) == MADE
@@ -70,10 +85,6 @@ def test_an_update_is_told_by_metrics(level: ClusterUpdates) -> None:
     [entry, _] = level.version["status"]["history"]
     begun = datetime.fromisoformat(entry["startedTime"]).timestamp()
     assert during.of("cluster_version", type="updating", **update) == begun
-    failing = condition(level.version, "Failing") or {}
-    since = datetime.fromisoformat(failing["lastTransitionTime"]).timestamp()
-    failure = during.version("failure")
-    assert during.of("cluster_version", **failure) == since
     pending, applied = (
         during.of("cluster_version_payload", version="1.0.1", type=kind)
         for kind in ("pending", "applied")
