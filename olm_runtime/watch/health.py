@@ -18,6 +18,7 @@ class WatchTimes:
     missing    how often to look for kinds that are not served; watches follow within five seconds
     served     how often to look while all of them are
     reopened   how long the server keeps a watch open
+    opening    how long all of them may take to be opened once they are begun
     restarted  after how long without one all of them are begun anew
     dead       after how long that has not helped, and the program had better be started anew
     listed     how often a kind is listed although nothing is known to have been missed
@@ -26,6 +27,7 @@ class WatchTimes:
     missing: float = 2.0
     served: float = 20.0
     reopened: int = 60
+    opening: float = 15.0
     restarted: float = 90.0
     dead: float = 240.0
     listed: float = 600.0
@@ -53,14 +55,27 @@ class WatchHealth:
             self._opened[kind] = now
 
     def to_restart(self, begun: float, now: float) -> list[str]:
-        """The kinds for which watches that were begun then are to be begun anew."""
-        return self._unopened(begun, now - self._times.restarted)
+        """The kinds for which watches that were begun then are to be begun anew.
+
+        kopf watches what it finds when it begins, and may find less than there is: the API server
+        tells of its groups and of what they have at different moments.
+        """
+        return self._overlooked(begun, now) or self._unopened(begun, now - self._times.restarted)
 
     def dead(self, now: float) -> list[str]:
         """What is wrong, if it does not come right by itself."""
         if self._looked < now - self._times.dead:
             return ["whoever looks after the watches"]
         return self._unopened(0.0, now - self._times.dead)
+
+    def _overlooked(self, begun: float, now: float) -> list[str]:
+        since = now - self._times.opening
+        with self._lock:
+            return sorted(
+                kind
+                for kind, served in self._served.items()
+                if self._opened.get(kind, 0.0) < begun and max(begun, served) < since
+            )
 
     def _unopened(self, begun: float, since: float) -> list[str]:
         with self._lock:

@@ -43,6 +43,7 @@ class Server:
     def __init__(self) -> None:
         self.kinds = ["things"]
         self.answers = True
+        self.groups = True
         self.empty = False
         self.watched: list[str] = []
         self.url = ""
@@ -58,7 +59,7 @@ class Server:
         version = {"groupVersion": "example.com/v1", "version": "v1"}
         group = {"name": "example.com", "versions": [version], "preferredVersion": version}
         known: dict[str, Any] = {
-            "/apis": {"groups": [group]},
+            "/apis": {"groups": [group] if self.groups else []},
             "/api": {"versions": ["v1"]},
             "/api/v1": {"resources": [resource("namespaces")]},  # kopf waits for them
         }
@@ -98,7 +99,7 @@ async def server() -> AsyncIterator[Server]:
 class Watched:
     """The stores of some kinds while they are watched."""
 
-    def __init__(self, server: Server, kinds: tuple[str, ...]) -> None:
+    def __init__(self, server: Server, kinds: tuple[str, ...], times: WatchTimes) -> None:
         self.stores = {kind: Store(whole) for kind in kinds}
         self.events: list[Event[KubeObject]] = []
         for store in self.stores.values():
@@ -107,7 +108,7 @@ class Watched:
             Source(GVK("example.com", "v1", kind.removesuffix("s").title()), kind, store)
             for kind, store in self.stores.items()
         ]
-        self.watcher = Watcher(ClusterAccess(server=server.url), sources, QUICK)
+        self.watcher = Watcher(ClusterAccess(server=server.url), sources, times)
 
     def has(self, kind: str) -> bool:
         return self.stores[kind].get(f"one-of-{kind}") is not None
@@ -118,8 +119,10 @@ def whole(obj: KubeObject) -> KubeObject:
 
 
 @asynccontextmanager
-async def watching(server: Server, *kinds: str) -> AsyncIterator[Watched]:
-    watched = Watched(server, kinds)
+async def watching(
+    server: Server, *kinds: str, times: WatchTimes = QUICK
+) -> AsyncIterator[Watched]:
+    watched = Watched(server, kinds, times)
     task = asyncio.create_task(watched.watcher.run())
     try:
         yield watched
@@ -154,6 +157,18 @@ async def test_a_kind_that_comes_later_is_watched_beside_the_others(server: Serv
         assert not watched.has("others")
         server.kinds.append("others")
         await until(lambda: watched.has("others"))
+
+
+async def test_a_kind_that_kopf_overlooked_is_watched_soon(server: Server) -> None:
+    """The list of groups may lack one whose kinds are told of already."""
+    server.groups = False
+    times = WatchTimes(missing=0.1, served=0.2, opening=STARTED_SECONDS)
+    async with watching(server, "things", times=times) as watched:
+        await until(lambda: watched.has("things"))
+        await until(lambda: watched.watcher.restarts > 0)
+        assert not server.watched
+        server.groups = True
+        await until(lambda: bool(server.watched))
 
 
 async def test_what_was_deleted_while_nobody_watched_is_seen_to_be_gone(server: Server) -> None:
@@ -203,6 +218,8 @@ def test_what_is_served_and_not_watched_for_long_is_dead() -> None:
     health.looked(["a", "b"], 250.0)
     assert health.to_restart(10.0, 101.0) == ["b"]
     assert health.to_restart(95.0, 101.0) == []
+    assert health.to_restart(10.0, 24.0) == []
+    assert health.to_restart(10.0, 26.0) == ["b"]
     assert health.dead(250.0) == []
     assert health.dead(251.0) == ["b"]
 
