@@ -90,10 +90,14 @@ def kubectl(
 ) -> Kubectl:
     """kubectl of somebody who has installed the plugin from the index."""
     bin_folder = home / "krew" / "bin"
+    # kubectl warns of a second plugin of that name, which whoever works on this one may have.
+    path = [
+        each for each in os.environ["PATH"].split(":") if not Path(each, "kubectl-olm").exists()
+    ]
     environment = {
         "HOME": str(home),
         "KREW_ROOT": str(home / "krew"),
-        "PATH": f"{bin_folder}:{os.environ['PATH']}",
+        "PATH": ":".join([str(bin_folder), *path]),
         "OLM_PYTHON": sys.executable,
     }
     index = tmp_path_factory.mktemp("index")

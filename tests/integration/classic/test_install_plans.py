@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from api.objects import KubeObject, gvk_of, name_of
+from api.objects import KubeObject, condition, gvk_of, name_of
 from api.operators.names import V1ALPHA1
 from e2e.olm.classic import DEFINITIONS, Classic, Place, status
 
@@ -216,11 +216,15 @@ def test_what_cannot_be_written_is_told(place: Place) -> None:
 def test_a_plan_has_the_rights_of_its_service_account(classic: Classic, group: str) -> None:
     place = classic.place(group={"serviceAccountName": "scoped"})
     plan(place, "one", [definition(group, [version("v1")]), SETTINGS])
-    account = place.wait_condition("installplans", "one", "Installed", "False")
-    assert account["reason"] == "InstallCheckFailed"
-    assert account["message"] == (
-        f"please make sure the service account exists. sa=scoped operatorgroup={place.name}/group"
-    )
+    group_name = f"{place.name}/group"
+    missing = f"please make sure the service account exists. sa=scoped operatorgroup={group_name}"
+
+    def installed(plan: KubeObject) -> KubeObject:
+        return condition(plan, "Installed") or {}
+
+    # At first the OperatorGroup itself may not be known.
+    told = place.wait("installplans", "one", lambda obj: installed(obj).get("message") == missing)
+    assert (installed(told)["status"], installed(told)["reason"]) == ("False", "InstallCheckFailed")
     meta = {"name": "scoped", "namespace": place.name}
     place.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta})
     found = message(place, "one", "is forbidden")
