@@ -88,7 +88,7 @@ on_front(cli)
 
 def main() -> NoReturn:
     """Runs the command line; kubectl runs it as the program kubectl-olm."""
-    plugin = sys.argv[0].endswith("kubectl-olm")
+    plugin = sys.argv[0].rpartition("/")[2] == "kubectl-olm"
     run(cli, "kubectl olm" if plugin else "olm")
 
 

@@ -48,7 +48,8 @@ class _Client(httpx.AsyncClient):
     def build_request(self, method: str, url: httpx.URL | str, **how: Any) -> httpx.Request:
         """A request. Raises httpx.InvalidURL."""
         try:
-            _check(httpx.URL(url))
+            url = httpx.URL(url)
+            _check(url)
         except ValueError as error:
             raise httpx.InvalidURL(str(error)) from error
         return super().build_request(method, url, **how)

@@ -71,19 +71,23 @@ def _completed(access: ClusterAccess, overrides: Overrides) -> ClusterAccess:
 
     Raises TransientError, TerminalError for a server that cannot be.
     """
-    try:
-        parts = urlsplit(access.server)
-        _ = (
-            parts.port,
-            (parts.hostname or "").encode("ascii" if access.server.isascii() else "idna"),
-        )
-    except ValueError as error:
-        raise unreadable(
-            f'no server can have the address "{access.server}": {error}',
-            hint="see `server` in the kubeconfig, or --server",
-        ) from error
+    _check(access.server)
     proxy = access.proxy or read_proxies(os.environ).choose(access.server) or None
     return access._replace(proxy=proxy, request_seconds=overrides.request_seconds)
+
+
+def _check(server: str) -> None:
+    """Raises TerminalError for an address that no server can have."""
+    try:
+        parts = urlsplit(server)
+        _ = parts.port
+        if not server.isascii():  # others need no tables of IDNA
+            (parts.hostname or "").encode("idna")
+    except ValueError as error:
+        raise unreadable(
+            f'no server can have the address "{server}": {error}',
+            hint="see `server` in the kubeconfig, or --server",
+        ) from error
 
 
 def _of_service_account(overrides: Overrides) -> ClusterAccess:

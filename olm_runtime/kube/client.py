@@ -132,38 +132,41 @@ class KubeClient:
         return "/".join(part for part in (collection, name, subresource) if part)
 
     async def get(
+        self, gvk: GVK, name: str, namespace: str = "", *, metadata_only: bool = False
+    ) -> KubeObject:
+        """One object. Raises NotFoundError, ForbiddenError, ApiError."""
+        return await self._get(gvk, name, namespace, accepted(metadata_only=metadata_only))
+
+    async def _get(
         self,
         gvk: GVK,
         name: str,
-        namespace: str = "",
-        *,
-        metadata_only: bool = False,
-        cached: bool = False,
+        namespace: str,
+        accept: str,
+        params: Mapping[str, str] | None = None,
     ) -> KubeObject:
-        """One object. Raises NotFoundError, ForbiddenError, ApiError.
-
-        `cached`: as the server has it in memory, a moment old; for that of the moment it asks etcd.
-        """
         path = await self._collection(gvk, namespace, name)
-        accept = accepted(metadata_only=metadata_only)
-        params = {"resourceVersion": "0"} if cached else None
         answer = await self.request("GET", f"{path}/{name}", params=params, accept=accept)
         return _of_kind(gvk, answer)
 
     async def find(
-        self,
-        gvk: GVK,
-        name: str,
-        namespace: str = "",
-        *,
-        metadata_only: bool = False,
-        cached: bool = False,
+        self, gvk: GVK, name: str, namespace: str = "", *, metadata_only: bool = False
     ) -> KubeObject | None:
-        """One object, or None if it (or its kind) does not exist; else as `get`."""
+        """One object, or None if it (or its kind) does not exist."""
         try:
-            return await self.get(gvk, name, namespace, metadata_only=metadata_only, cached=cached)
+            return await self.get(gvk, name, namespace, metadata_only=metadata_only)
         except NotFoundError:
             return None
+
+    async def find_recent(
+        self, gvk: GVK, name: str, namespace: str = "", *, metadata_only: bool = False
+    ) -> KubeObject | None:
+        """As `find`, but what the server has in memory, a moment old, is not asked of etcd."""
+        accept = accepted(metadata_only=metadata_only)
+        try:
+            return await self._get(gvk, name, namespace, accept, {"resourceVersion": "0"})
+        except NotFoundError:
+            return await self.find(gvk, name, namespace, metadata_only=metadata_only)
 
     async def list_all(  # noqa: PLR0913 - what a list can be asked for
         self,

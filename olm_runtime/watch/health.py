@@ -69,13 +69,9 @@ class WatchHealth:
         return self._unopened(0.0, now - self._times.dead)
 
     def _overlooked(self, begun: float, now: float) -> list[str]:
-        since = now - self._times.opening
+        late = self._unopened(begun, now - self._times.opening)
         with self._lock:
-            return sorted(
-                kind
-                for kind, served in self._served.items()
-                if self._opened.get(kind, 0.0) < begun and max(begun, served) < since
-            )
+            return [kind for kind in late if self._opened.get(kind, 0.0) < begun]
 
     def _unopened(self, begun: float, since: float) -> list[str]:
         with self._lock:

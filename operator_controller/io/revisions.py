@@ -7,7 +7,6 @@ sweeps away.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from api.objects import GVK, KubeObject, labels_of, metadata, name_of
@@ -187,10 +186,10 @@ class RevisionStore:
         """
         spec = raw.get("spec") or {}
         if self._contents.knows(raw):
-            now = await self._secrets(spec, account, metadata_only=True, cached=True)
+            now = await self._secrets(spec, account, metadata_only=True, recent=True)
             if (kept := self._contents.find(raw, now)) is not None:
                 return kept
-        secrets = await self._secrets(spec, account, cached=True)
+        secrets = await self._secrets(spec, account, recent=True)
         orphans = [
             secret
             for (namespace, _), secret in secrets.items()
@@ -213,22 +212,19 @@ class RevisionStore:
         account: KubeClient,
         *,
         metadata_only: bool = False,
-        cached: bool = False,
+        recent: bool = False,
     ) -> dict[Where, KubeObject]:
         """The Secrets that a ClusterObjectSet's spec refers to, as far as they are there.
 
-        `cached`: as the server has them in memory, but for those that are not there yet.
+        `recent`: as `KubeClient.find_recent` has them.
         """
-
-        async def read(reader: KubeClient, namespace: str, name: str) -> KubeObject | None:
-            ask = partial(reader.find, SECRET, name, namespace, metadata_only=metadata_only)
-            return (await ask(cached=True) if cached else None) or await ask()
-
         wanted = sorted(refs(spec.get("phases") or (), self._namespace))
         readers = (self._client if space == self._namespace else account for space, _ in wanted)
         found = await asyncio.gather(
             *(
-                read(reader, namespace, name)
+                (reader.find_recent if recent else reader.find)(
+                    SECRET, name, namespace, metadata_only=metadata_only
+                )
                 for reader, (namespace, name) in zip(readers, wanted, strict=True)
             )
         )

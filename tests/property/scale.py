@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 PERCENT = int(os.environ.get("OLMV1_PROPERTY_PERCENT", "100"))
 TOGETHER = 5
+chances = st.randoms(use_true_random=True)
+"""A case is one draw: part by part Hypothesis takes longer to draw it than such a test takes."""
 
 
 def cases(number: int) -> int:
@@ -20,14 +22,11 @@ def cases(number: int) -> int:
 def given_many(
     number: int, *makers: Callable[[Random], Any]
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Calls a test with what is made by chance, in so many small cases, five for a draw.
-
-    Hypothesis takes longer to draw a case part by part than such a test takes.
-    """
+    """Calls a test with what is made by chance, in so many small cases, five for a draw."""
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         @settings(max_examples=cases(number) // TOGETHER, deadline=None, print_blob=True)
-        @given(st.randoms(use_true_random=True))
+        @given(chances)
         def of_each(chance: Random) -> None:
             for _ in range(TOGETHER):
                 test(*(make(chance) for make in makers))

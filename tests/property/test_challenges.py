@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from olm_runtime.images.challenges import Challenge, read_challenges
-from tests.property.scale import cases
+from tests.property.scale import cases, chances
 
 pytestmark = pytest.mark.property
 
@@ -20,9 +20,6 @@ LETTERS = string.ascii_letters + string.digits
 TOKEN = LETTERS + "!#$%&'*+-.^_`|~"
 TOKEN68 = LETTERS + "-._~+/"
 QUOTED = [chr(code) for code in (*range(0x20, 0x7F), 0x9, 0xE9)]
-
-# One draw a case: Hypothesis takes much longer to draw a header letter by letter than it is read.
-chances = st.randoms(use_true_random=True)
 
 
 def text(chance: Random, of: Sequence[str], least: int, most: int) -> str:

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from api.objects import KubeObject
 from olm_content.rights import Permission, as_rules, least
 from olm_content.rights.least import held_by
 from olm_content.rights.merge import widest
-from tests.property.scale import cases
+from tests.property.scale import cases, chances
 from tests.unit.olm_content.rights.least_rights import assert_least, needs_for
 
 pytestmark = pytest.mark.property
@@ -25,9 +24,6 @@ GROUPS = ["", "apps", RBAC, "*"]
 RESOURCES = ["pods", "pods/status", "*/status", "roles", "clusterroles", "*"]
 PATHS = ["/a", "/a*", "/a**", "/a/b", "*"]
 KINDS = ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding", "ConfigMap", "Pod"]
-
-# One draw a case: Hypothesis takes longer to draw a bundle part by part than what is tested.
-chances = st.randoms(use_true_random=True)
 
 
 def some(chance: Random, of: Sequence[str], least: int, most: int) -> list[str]:
