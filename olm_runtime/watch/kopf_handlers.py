@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -40,6 +40,8 @@ ENDING_SECONDS = 10.0
 """kopf gives what it started five seconds."""
 FAILING_SECONDS = 2.0
 """When it has failed nobody is told anything until it is begun anew."""
+NO_OBJECT = {"fieldSelector": "metadata.name=-"}
+"""Selects nothing: no object may have that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ async def watch(access: ClusterAccess, watched: Watched, *, stop: asyncio.Event)
 
     @kopf.on.login(registry=registry)
     async def login(**_: Any) -> kopf.AiohttpSession:
-        return _connection(access, watched.on_answer)
+        return _connection(access, watched)
 
     for source in watched.sources:
         _subscribe(registry, source, watched.on_event)
@@ -131,15 +133,34 @@ def _settings(reopened: int) -> kopf.OperatorSettings:
     return settings
 
 
-def _connection(access: ClusterAccess, on_answer: OnAnswer) -> kopf.AiohttpSession:
+def _connection(access: ClusterAccess, watched: Watched) -> kopf.AiohttpSession:
     """Connections of kopf's own, reaching the API server as all of ours do."""
     session = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(ssl=access.tls(), limit=0),
         headers=access.headers(),
         proxy=access.proxy,
-        trace_configs=[_tracing(on_answer)],
+        trace_configs=[_tracing(watched.on_answer)],
+        middlewares=[_listing_nothing(watched.sources)],
     )
     return kopf.AiohttpSession(server=access.server, aiohttp_session=session)
+
+
+def _listing_nothing(sources: Iterable[Source]) -> aiohttp.ClientMiddlewareType:
+    """Has lists of what is watched say only from which version to watch it.
+
+    Objects come by lists of ours. For each that it lists kopf would make a task and a queue.
+    """
+    paths = tuple(source.path for source in sources)
+
+    async def ask(
+        request: aiohttp.ClientRequest,
+        send: Callable[[aiohttp.ClientRequest], Awaitable[aiohttp.ClientResponse]],
+    ) -> aiohttp.ClientResponse:
+        if request.url.path.endswith(paths) and "watch" not in request.url.query:
+            request.url = request.url.update_query(NO_OBJECT)
+        return await send(request)
+
+    return ask
 
 
 def _tracing(on_answer: OnAnswer) -> aiohttp.TraceConfig:

@@ -46,6 +46,8 @@ class Server:
         self.groups = True
         self.empty = False
         self.watched: list[str] = []
+        self.selected: list[str] = []
+        """Of each list the selector."""
         self.url = ""
 
     def app(self) -> web.Application:
@@ -74,7 +76,8 @@ class Server:
             return web.json_response({"kind": "Status", "code": 404}, status=404)
         if request.query.get("watch") != "true":
             item = {"metadata": {"name": f"one-of-{kind}", "uid": kind}}
-            items = [] if self.empty else [item]
+            self.selected.append(request.query.get("fieldSelector", ""))
+            items = [] if self.empty or self.selected[-1] else [item]
             return web.json_response({"metadata": {"resourceVersion": "1"}, "items": items})
         if not self.answers:
             await asyncio.Event().wait()
@@ -135,6 +138,13 @@ async def until(holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(PATIENCE):
         while not holds():  # noqa: ASYNC110 - what is waited for tells nobody
             await asyncio.sleep(POLL)
+
+
+async def test_objects_are_listed_by_us_and_not_by_kopf(server: Server) -> None:
+    async with watching(server, "things") as watched:
+        await until(lambda: server.watched == ["things"] and len(server.selected) == 3)
+        assert server.selected == ["", "metadata.name=-", ""]
+        assert watched.has("things")
 
 
 async def test_watches_come_back_with_their_kind(server: Server) -> None:
