@@ -113,6 +113,12 @@ class Controllers:
     def _rows(self) -> list[Registration]:
         """A row for each controller: its name, what it does, what it watches."""
         handlers, gate = self._handlers, PriorityGate()
+        changes = CatalogChanges(
+            self.catalogs,
+            handlers.index,
+            partial(self.manager.enqueue, EXTENSIONS),
+            all_known=lambda: self.manager.store(EXTENSION).synced,
+        )
         return [
             Registration(
                 name=EXTENSIONS,
@@ -145,13 +151,8 @@ class Controllers:
             ),
             Registration(
                 name=CATALOGS,
-                reconciler=CatalogChanges(
-                    self.catalogs,
-                    handlers.index,
-                    partial(self.manager.enqueue, EXTENSIONS),
-                    all_known=lambda: self.manager.store(EXTENSION).synced,
-                ),
-                watches=[Watch(CATALOG, predicates=[content_changed])],
+                reconciler=changes,
+                watches=[Watch(CATALOG, changes.on_event, [content_changed])],
                 workers=CATALOG_WORKERS,
             ),
             Registration(

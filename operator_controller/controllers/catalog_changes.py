@@ -4,6 +4,9 @@ A catalog's digest says only that something changed. Each package in use is aske
 the extensions concerned need anyway), and only where its blobs differ from before, or nothing was
 known before, are its extensions enqueued: with low priority for a catalog that is new and does not
 have the package, which changes nothing but what they say of catalogs.
+
+After a start all extensions are reconciled, with what catalogs have then. So none is enqueued for
+that, but for a package of which it was not known: it has changed meanwhile, and goes first.
 """
 
 import asyncio
@@ -11,13 +14,14 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from api.objects import KubeObject, is_true, labels_of
+from api.objects import KubeObject, is_true, labels_of, name_of
 from olm_runtime.controller.attempt import attempt
-from olm_runtime.controller.handlers import Enqueue
+from olm_runtime.controller.handlers import Change, Enqueue, enqueue_object
 from olm_runtime.controller.requests import Request
 from olm_runtime.lanes import Priority
 from olm_runtime.outcome import Done, Failed, Outcome
 from operator_controller.controllers.package_index import PackageIndex
+from operator_controller.io.catalogs import Comparison
 
 ASKED_AT_ONCE = 2
 """Whoever is being installed meanwhile needs the processor as well."""
@@ -29,11 +33,8 @@ class Catalogs(Protocol):
     def find_catalog(self, name: str) -> KubeObject | None:
         """The ClusterCatalog, or None."""
 
-    async def changed_in(self, raw: KubeObject, package: str) -> tuple[str, bool]:
-        """The first content in which the package was as it is now; whether it is there.
-
-        Raises OLMError.
-        """
+    async def compare(self, raw: KubeObject, package: str) -> Comparison:
+        """A package, as a catalog has it, with what was known of it. Raises OLMError."""
 
     async def forget(self, catalog: str) -> None:
         """Drops what is known of a catalog."""
@@ -51,9 +52,19 @@ class CatalogChanges:
     enqueue: Enqueue
     all_known: Callable[[], bool]
     """Whether the index has all extensions, which takes a moment after a start."""
-    _seen: dict[tuple[str, str], tuple[str, bool]] = field(default_factory=dict)
-    """Of each catalog and package what `changed_in` said last."""
+    _seen: dict[tuple[str, str], Comparison] = field(default_factory=dict)
+    """Of each catalog and package what `compare` said last."""
+    _at_start: dict[str, str] = field(default_factory=dict)
+    """The content that each catalog had when all extensions were enqueued."""
     _asking: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(ASKED_AT_ONCE))
+
+    def on_event(self, event: Change, enqueue: Enqueue) -> None:
+        """A ClusterCatalog: it is enqueued."""
+        if event.initial:
+            self._at_start[name_of(event.object)] = _source(event.object)
+        elif event.new is None:
+            self._at_start.pop(name_of(event.object), None)
+        enqueue_object(event, enqueue)
 
     async def reconcile(self, name: Request) -> Outcome:
         """Compares every package that extensions ask for from the catalog."""
@@ -63,7 +74,7 @@ class CatalogChanges:
             await self.catalogs.forget(name)
             return Done()
         await self._drop_unwanted(name)
-        found = {package for (_, package), (_, is_there) in self._seen.items() if is_there}
+        found = {package for (_, package), seen in self._seen.items() if seen.is_there}
         # Those first that no catalog had so far: somebody waits for them.
         packages = sorted(self.index.packages_from(labels_of(raw)), key=lambda p: (p in found, p))
         compared = (self._compare(name, raw, package) for package in packages)
@@ -88,14 +99,16 @@ class CatalogChanges:
         They say themselves what is wrong, so they are enqueued once for an outage, and for its end.
         """
         async with self._asking:
-            found = await attempt(self.catalogs.changed_in(raw, package), f"ClusterCatalog {name}")
-        fault = None if isinstance(found, tuple) else found
-        changed_in, is_there = found if isinstance(found, tuple) else ("", True)
+            found = await attempt(self.catalogs.compare(raw, package), f"ClusterCatalog {name}")
+        fault = None if isinstance(found, Comparison) else found
+        now = found if isinstance(found, Comparison) else Comparison("", is_there=True)
         before = self._seen.get((name, package))
-        self._seen[name, package] = changed_in, is_there
-        if changed_in == (before[0] if before else _older(raw, changed_in)):
+        self._seen[name, package] = now
+        if before is None and now.was_known and self._at_start.get(name) == _source(raw):
             return fault
-        priority = Priority.NORMAL if is_there or before else Priority.LOW
+        if now.changed_in == (before.changed_in if before else _older(raw, now.changed_in)):
+            return fault
+        priority = Priority.NORMAL if now.is_there or before else Priority.LOW
         for extension in self.index.extensions_of(package, labels_of(raw)):
             self.enqueue(extension, priority=priority)
         return fault
@@ -106,5 +119,10 @@ def _older(raw: KubeObject, changed_in: str) -> str | None:
 
     So nothing changed for extensions either, which resolved with that older content.
     """
-    source = ((raw.get("status") or {}).get("resolvedSource") or {}).get("image") or {}
-    return changed_in if changed_in and source.get("ref") != changed_in else None
+    return changed_in if changed_in and _source(raw) != changed_in else None
+
+
+def _source(raw: KubeObject) -> str:
+    """The reference of the content that a catalog has; empty if it has none yet."""
+    source = (raw.get("status") or {}).get("resolvedSource") or {}
+    return str((source.get("image") or {}).get("ref") or "")

@@ -10,7 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Collection
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from api.objects import KubeObject, is_true, labels_of, name_of
 from api.olm.v1.clustercatalog import AvailabilityMode, ClusterCatalog
@@ -31,6 +31,19 @@ class Lookup(StrEnum):
 
     HIT = "hit"
     MISS = "miss"
+
+
+class Comparison(NamedTuple):
+    """A package, as a catalog has it, with what was known of it.
+
+    changed_in  the first content in which it was as it is now
+    is_there    whether the content has it
+    was_known   whether it was known for this very content, be it since before the start
+    """
+
+    changed_in: str
+    is_there: bool
+    was_known: bool = False
 
 
 class BlobSource(Protocol):
@@ -79,13 +92,11 @@ class CatalogClient:
         found = await asyncio.gather(*(self._content(raw, package) for raw in raws))
         return [content for content in found if content is not None]
 
-    async def changed_in(self, raw: KubeObject, package: str) -> tuple[str, bool]:
-        """The first content in which the package was as it is now; whether it is there.
-
-        Raises OLMError.
-        """
-        known = await self._known(_read(raw), raw, package)
-        return known.changed_in, known.package is not None or known.fault is not None
+    async def compare(self, raw: KubeObject, package: str) -> Comparison:
+        """A package, as a catalog has it, with what was known of it. Raises OLMError."""
+        known, lookup = await self._known(_read(raw), raw, package)
+        is_there = known.package is not None or known.fault is not None
+        return Comparison(known.changed_in, is_there, was_known=lookup is Lookup.HIT)
 
     async def forget(self, catalog: str) -> None:
         """Drops what is known of a catalog that is gone."""
@@ -108,7 +119,7 @@ class CatalogClient:
         if catalog.spec.availability_mode is not AvailabilityMode.AVAILABLE:
             return None
         try:
-            known = await self._known(catalog, raw, package)
+            known, _ = await self._known(catalog, raw, package)
             found, problem = known.package, known.fault
         except OLMError as error:
             problem = error
@@ -120,7 +131,9 @@ class CatalogClient:
             unavailable=problem,
         )
 
-    async def _known(self, catalog: ClusterCatalog, raw: KubeObject, package: str) -> Known:
+    async def _known(
+        self, catalog: ClusterCatalog, raw: KubeObject, package: str
+    ) -> tuple[Known, Lookup]:
         """From the cache if it is of the content that the catalog resolved to, else asked."""
         name = catalog.metadata.name
         source = catalog.status.resolved_source
@@ -129,7 +142,7 @@ class CatalogClient:
         known = await self._cache.find(name, package)
         if known is not None and known.source == source.image.ref:
             self.lookups[Lookup.HIT] += 1
-            return known
+            return known, Lookup.HIT
         if not is_true(raw, "Serving") or catalog.status.urls is None:
             raise _not_served(name)
         self.lookups[Lookup.MISS] += 1
@@ -138,7 +151,7 @@ class CatalogClient:
             address = Address(name, catalog.status.urls.base, source.image.ref)
             self._asking[key] = asyncio.ensure_future(self._ask(key, address, known))
             self._asking[key].add_done_callback(lambda _: self._asking.pop(key, None))
-        return await asyncio.shield(self._asking[key])
+        return await asyncio.shield(self._asking[key]), Lookup.MISS
 
     async def _ask(self, key: AskKey, address: Address, before: Known | None) -> Known:
         name, source, package = key

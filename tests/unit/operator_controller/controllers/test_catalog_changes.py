@@ -9,18 +9,24 @@ from api.objects import KubeObject
 from olm_runtime.errors import TransientError
 from olm_runtime.lanes import Priority
 from olm_runtime.outcome import Done, Outcome, Retry
+from olm_runtime.watch.store import Event
 from operator_controller.controllers import package_index
 from operator_controller.controllers.catalog_changes import CatalogChanges
 from operator_controller.controllers.package_index import PackageIndex
+from operator_controller.io.catalogs import Comparison
 
 
 @dataclass
 class Catalogs:
-    """One catalog whose packages last changed as `changed` says; None for not to be asked."""
+    """One catalog whose packages last changed as `changed` says; None for not to be asked.
+
+    `known`: those of which its present content was known before it was compared.
+    """
 
     source: str = "one"
     changed: dict[str, str | None] = field(default_factory=dict)
     without: set[str] = field(default_factory=set)
+    known: set[str] = field(default_factory=set)
     gone: bool = False
     serving: str = "True"
     forgotten: list[str] = field(default_factory=list)
@@ -31,11 +37,11 @@ class Catalogs:
         status = {"resolvedSource": {"image": {"ref": self.source}}, "conditions": [serving]}
         return None if self.gone else {"metadata": {"name": name, "labels": {}}, "status": status}
 
-    async def changed_in(self, raw: KubeObject, package: str) -> tuple[str, bool]:
+    async def compare(self, raw: KubeObject, package: str) -> Comparison:
         found = self.changed[package]
         if found is None:
             raise TransientError("down", within=5.0)
-        return found, package not in self.without
+        return Comparison(found, package not in self.without, package in self.known)
 
     async def forget(self, catalog: str) -> None:
         self.forgotten.append(catalog)
@@ -66,6 +72,11 @@ class World:
         self.enqueued.append(name)
         if priority is Priority.NORMAL:
             self.urgent.append(name)
+
+    def come(self, *, initial: bool = True) -> None:
+        """The catalog comes into the store, as it is."""
+        now = self.catalogs.find_catalog("catalog")
+        self.changes.on_event(Event(("", "catalog"), None, now, initial), self.enqueue)
 
     async def see(self, source: str, **changed: str | None) -> list[str]:
         """Who is enqueued when the catalog has the content `source`."""
@@ -117,6 +128,37 @@ async def test_the_same_content_enqueues_nobody_twice() -> None:
 
 async def test_what_was_the_same_before_the_start_is_no_change() -> None:
     assert await World().see("two", p="two") == ["a", "b"]
+
+
+async def test_after_a_start_nobody_is_enqueued_for_what_was_known_before_it() -> None:
+    world = World()
+    world.catalogs.known = {"p"}
+    world.come()
+    assert await world.see("one") == ["c"]
+    assert await world.see("two", p="two") == ["a", "b"]
+
+
+async def test_content_that_came_just_after_the_start_enqueues_whom_it_concerns() -> None:
+    world = World()
+    world.catalogs.known = {"p", "q"}
+    world.come()
+    assert await world.see("two", p="two") == ["a", "b"]
+
+
+async def test_a_catalog_that_was_made_after_the_start_is_new_though_its_content_is_known() -> None:
+    world = World()
+    world.catalogs.known = {"p", "q"}
+    world.come(initial=False)
+    assert await world.see("one") == ["a", "b", "c"]
+
+
+async def test_a_catalog_that_was_made_anew_after_the_start_is_new() -> None:
+    world = World()
+    world.catalogs.known = {"p", "q"}
+    world.come()
+    known = world.catalogs.find_catalog("catalog")
+    world.changes.on_event(Event(("", "catalog"), known, None), world.enqueue)
+    assert await world.see("one") == ["a", "b", "c"]
 
 
 async def test_a_change_that_was_missed_in_between_is_seen() -> None:

@@ -147,8 +147,8 @@ class Client:
 
     async def changed(self, digest: str) -> bool:
         """Whether the content of that digest is the first with the package as it is."""
-        changed_in, is_there = await self.client.changed_in(self.raw(digest), "p")
-        return is_there and digest * 64 in changed_in
+        found = await self.client.compare(self.raw(digest), "p")
+        return found.is_there and digest * 64 in found.changed_in
 
 
 @pytest.fixture
@@ -219,6 +219,13 @@ async def test_content_tells_in_which_digest_a_package_changed(
     client.restart()
     assert await client.changed("3")
     assert versions(await client.content("3")) == ["3.0.0"]
+
+
+async def test_a_comparison_tells_whether_this_very_content_was_known(client: Client) -> None:
+    assert not (await client.client.compare(client.raw("1"), "p")).was_known
+    client.restart()
+    assert (await client.client.compare(client.raw("1"), "p")).was_known
+    assert not (await client.client.compare(client.raw("2"), "p")).was_known
 
 
 @pytest.fixture
