@@ -126,9 +126,8 @@ def objects_of(manifests: str) -> Iterator[dict[str, Any]]:
 
 
 def _is_early(answer: httpx.Response) -> bool:
-    """Whether a kind is not served yet, or its storage is being prepared."""
-    busy = answer.status_code == httpx.codes.TOO_MANY_REQUESTS
-    return busy or answer.text.strip() == NO_SUCH_PATH
+    """Whether a kind is not served yet."""
+    return answer.text.strip() == NO_SUCH_PATH
 
 
 def _is_established(definition: dict[str, Any]) -> bool:

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from e2e.harness.apply import Kind, ManifestApplier, objects_of
 from e2e.harness.binaries import ControlPlaneBinaries, Executable, control_plane_binaries
+from e2e.harness.client import KubeClient
 from e2e.harness.components import (
     FRONT_PROXY,
     HOST,
@@ -183,7 +184,7 @@ class ControlPlane(Running):
         """An HTTP client with the API server as base URL and the administrator's rights."""
         context = ssl.create_default_context(cafile=str(self.ca_file))
         context.load_cert_chain(self.places.certificate("admin"), self.places.key("admin"))
-        return httpx.Client(base_url=self.url, verify=context, timeout=timeout, trust_env=False)
+        return KubeClient(base_url=self.url, verify=context, timeout=timeout, trust_env=False)
 
     @property
     def _http(self) -> httpx.Client:

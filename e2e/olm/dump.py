@@ -17,7 +17,6 @@ Dump = Mapping[str, KubeObject]
 STORED = frozenset({"list", "delete"})
 """Verbs of the kinds whose objects are stored."""
 QUIET_SECONDS = 1.5
-TRIES = 20
 _VOLATILE = ("resourceVersion", "managedFields", "generation")
 
 
@@ -65,14 +64,10 @@ def _stored(client: httpx.Client) -> Iterator[Resource]:
 
 
 def _listed(client: httpx.Client, resource: Resource) -> list[KubeObject]:
-    """All objects; none of a kind that goes just now, of which the server says that it is busy."""
-    for _ in range(TRIES):
-        answer = client.get(resource.path())
-        if answer.status_code == httpx.codes.NOT_FOUND:
-            return []
-        if answer.status_code != httpx.codes.TOO_MANY_REQUESTS:
-            break
-        time.sleep(float(answer.headers.get("Retry-After", 1)))
+    """All objects; none of a kind that goes just now."""
+    answer = client.get(resource.path())
+    if answer.status_code == httpx.codes.NOT_FOUND:
+        return []
     items: list[KubeObject] = answer.raise_for_status().json()["items"]
     return items
 

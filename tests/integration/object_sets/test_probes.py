@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
+import httpx
 import pytest
 
 from api.objects import KubeObject, condition
-from e2e.harness.errors import CommandFailed
 from e2e.olm.programs import SYSTEM_NAMESPACE
 from tests.integration.health import CURRENT, FAILED, judged
 from tests.integration.object_sets.world import World, within
@@ -161,7 +161,7 @@ def test_after_a_deadline_a_late_success_counts_and_archiving_cleans_up(
     def accepted() -> bool:  # the server takes a moment to know the other schema
         try:
             world.apply(late, never)
-        except CommandFailed:
+        except httpx.HTTPStatusError:
             return False
         return True
 

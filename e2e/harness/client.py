@@ -1,0 +1,26 @@
+"""The tests' own HTTP client of a kube-apiserver."""
+
+import time
+from typing import Any
+
+import httpx
+
+PATIENCE_SECONDS, POLL_SECONDS = 30.0, 0.05
+"""What the server says to wait, a second, is for clients who are many."""
+
+
+class KubeClient(httpx.Client):
+    """Asks again when it is told to, as clients of Kubernetes do.
+
+    An API server that reads a changed definition answers 429 for each of its objects.
+    """
+
+    def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
+        """The answer; 429 only if it is that for long. Errors: httpx.HTTPError."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            answer = super().send(request, **options)
+            if answer.status_code != httpx.codes.TOO_MANY_REQUESTS or time.monotonic() > deadline:
+                return answer
+            answer.close()
+            time.sleep(POLL_SECONDS)
