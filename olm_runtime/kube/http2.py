@@ -1,26 +1,23 @@
 """Many long answers over few connections, by HTTP/2.
 
 Over HTTP/1.1 each watch needs a connection of its own: 60 KiB here for its TLS session, a handshake
-and more memory at the server. The protocol itself is in `http2_frames.py`; here are its connections
-to the API server and the answers that come over them.
+and more memory at the server. The protocol itself is h2's; here are its connections to the API
+server and the answers that come over them.
 """
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from typing import Any
 
+import h2.config
+import h2.connection
+import h2.errors
+import h2.events
+import h2.exceptions
+import h2.settings
+import hpack
 from yarl import URL
-
-from olm_runtime.kube.http2_frames import (
-    Begun,
-    BrokenProtocolError,
-    Ended,
-    Event,
-    Frames,
-    Leaving,
-    Part,
-    Ready,
-)
 
 ALPN = "h2"
 WINDOW_BYTES = 4 << 20
@@ -121,11 +118,30 @@ class Stream:
             self._unnoted = 0
 
 
+class _Literal(hpack.Encoder):
+    """Writes headers as they are: Huffman's code, in Python, takes a millisecond for a token."""
+
+    def encode(self, headers: Any, huffman: bool = False) -> bytes:
+        """Those of one request."""
+        return super().encode(headers, huffman=huffman)
+
+
 class Connection(asyncio.Protocol):
     """One connection and its answers; it is closed with the last of them."""
 
     def __init__(self) -> None:
-        self._frames = Frames(WINDOW_BYTES)
+        config = h2.config.H2Configuration(
+            client_side=True,
+            header_encoding="utf-8",
+            # `Connections` writes them as they are to be.
+            validate_outbound_headers=False,
+            normalize_outbound_headers=False,
+            # Of an answer's only the status is looked at.
+            validate_inbound_headers=False,
+            normalize_inbound_headers=False,
+        )
+        self._h2 = h2.connection.H2Connection(config)
+        self._h2.encoder = _Literal()
         self._streams: dict[int, Stream] = {}
         self._transport: asyncio.Transport | None = None
         self._unnoted = 0
@@ -143,7 +159,8 @@ class Connection(asyncio.Protocol):
 
     def request(self, headers: Sequence[tuple[str, str]]) -> Stream:
         """Asks; only where there is room."""
-        number = self._frames.request(headers)
+        number = self._h2.get_next_available_stream_id()
+        self._h2.send_headers(number, list(headers), end_stream=True)
         stream = self._streams[number] = Stream(self, number)
         self._flush()
         return stream
@@ -151,14 +168,14 @@ class Connection(asyncio.Protocol):
     def cancel(self, number: int) -> None:
         """Has the server send no more of an answer."""
         if number in self._streams:
-            self._frames.cancel(number)
+            self._h2.reset_stream(number, h2.errors.ErrorCodes.CANCEL)
             self._flush()
             self._finish(number)
 
     def note_read(self, size: int, number: int) -> None:
         """Lets the server send so much more of an answer."""
         if self.open and number in self._streams:
-            self._frames.allow(number, size)
+            self._h2.increment_flow_control_window(size, number)
             self._flush()
 
     def close(self, reason: str = GIVEN_UP) -> None:
@@ -182,13 +199,18 @@ class Connection(asyncio.Protocol):
             self.open = False
             self.ready.set_result(False)
             return
+        self._h2.local_settings = h2.settings.Settings(
+            client=True, initial_values={h2.settings.SettingCodes.ENABLE_PUSH: 0}
+        )
+        self._h2.initiate_connection()
+        self._h2.increment_flow_control_window(WINDOW_BYTES)
         self._flush()
 
     def data_received(self, data: bytes) -> None:
         """Hands on what came."""
         try:
-            events = self._frames.receive(data)
-        except BrokenProtocolError as error:
+            events = self._h2.receive_data(data)
+        except h2.exceptions.ProtocolError as error:
             self.close(f"the server breaks HTTP/2: {error}")
             return
         for event in events:
@@ -200,27 +222,29 @@ class Connection(asyncio.Protocol):
         """All answers end."""
         self.close(str(error or "the server closed the connection"))
 
-    def _take(self, event: Event) -> None:
+    def _take(self, event: h2.events.Event) -> None:
         match event:
-            case Part(number, content, size):
-                self._note_received(size)
-                if content and number in self._streams:
-                    self._streams[number].feed(content)
-            case Begun(number, status):
-                if number in self._streams:
-                    self._streams[number].begin(status)
-            case Ended(number, error):
-                self._finish(number, error)
-            case Ready(most):
-                self._most = most
+            case h2.events.RemoteSettingsChanged():
+                self._most = self._h2.remote_settings.max_concurrent_streams
                 if not self.ready.done():
                     self.ready.set_result(True)
-            case Leaving():
-                # Watches go on where they were, over another connection.
+            case h2.events.ConnectionTerminated():
+                # h2 reads nothing after it. Watches go on where they were, over another connection.
                 self.close("the server is closing the connection")
+            case h2.events.ResponseReceived(stream_id=number, headers=headers):
+                if number in self._streams:
+                    self._streams[number].begin(_status(headers))
+            case h2.events.DataReceived(stream_id=number, data=data):
+                self._note_received(event.flow_controlled_length or 0)
+                if data and number in self._streams:
+                    self._streams[number].feed(data)
+            case h2.events.StreamEnded(stream_id=number):
+                self._finish(number)
+            case h2.events.StreamReset(stream_id=number, error_code=code):
+                self._finish(number, f"the server reset it: {_name_of(code)}")
 
-    def _finish(self, number: int, error: str = "") -> None:
-        stream = self._streams.pop(number, None)
+    def _finish(self, number: int | None, error: str = "") -> None:
+        stream = self._streams.pop(number or 0, None)
         if stream is not None:
             stream.end(error)
             if not self._streams:
@@ -229,7 +253,7 @@ class Connection(asyncio.Protocol):
     def _note_received(self, size: int) -> None:
         self._unnoted += size
         if self._unnoted >= WINDOW_BYTES // 2:
-            self._frames.allow(0, self._unnoted)
+            self._h2.increment_flow_control_window(self._unnoted)
             self._unnoted = 0
 
     def _flush(self) -> None:
@@ -240,9 +264,18 @@ class Connection(asyncio.Protocol):
 
     def _send(self) -> None:
         self._is_to_send = False
-        data = self._frames.to_send()
+        data = self._h2.data_to_send()
         if data and self.open and self._transport is not None:
             self._transport.write(data)
+
+
+def _status(headers: Iterable[tuple[Any, Any]] | None) -> int:
+    """Headers are text, as the connection is configured; h2's types say bytes."""
+    return int(dict(headers or ())[":status"])
+
+
+def _name_of(code: int | None) -> str:
+    return code.name if isinstance(code, h2.errors.ErrorCodes) else f"error {code}"
 
 
 class Connections:
