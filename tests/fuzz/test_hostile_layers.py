@@ -7,11 +7,13 @@ import tarfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
 from typing import Protocol
 
 import pytest
 import zstandard
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from olm_runtime.images.layers import LayerError, Rules
@@ -19,7 +21,7 @@ from olm_runtime.images.limits import Limits
 from olm_runtime.images.oci import Descriptor
 from olm_runtime.registry.client import LayerFile
 from olm_runtime.registry.unpack import unpack
-from tests.property.scale import cases
+from tests.property.scale import cases, given_many
 
 SMALL = Limits(entries=50, file_bytes=1 << 20, total_bytes=2 << 20)
 
@@ -139,16 +141,16 @@ def test_a_bomb_is_stopped_early(tmp_path: Path, kind: str) -> None:
     compress: Compressor = zlib.compressobj(9, zlib.DEFLATED, 31)
     if kind == "zstd":
         compress = zstandard.ZstdCompressor().compressobj()
-    bomb = repeated(lying_header(1 << 30), bytes(1 << 20), 256, compress)
+    bomb = repeated(lying_header(1 << 30), bytes(1 << 20), 80, compress)
     with pytest.raises(LayerError, match="300 times"):
         apply(tmp_path, bomb, Limits())
 
 
-def test_a_million_entries_are_too_many(tmp_path: Path) -> None:
+def test_a_hundred_thousand_entries_are_too_many(tmp_path: Path) -> None:
     header = member("a", tarfile.DIRTYPE).tobuf(tarfile.GNU_FORMAT)
-    million = repeated(b"", header * 1000, 1000, zlib.compressobj(1, zlib.DEFLATED, 31))
+    many = repeated(b"", header * 1000, 100, zlib.compressobj(1, zlib.DEFLATED, 31))
     with pytest.raises(LayerError, match="more than 20000 entries"):
-        apply(tmp_path, million, Limits(entries=20_000))
+        apply(tmp_path, many, Limits(entries=20_000))
 
 
 def test_files_without_end_are_counted_together(tmp_path: Path) -> None:
@@ -169,30 +171,37 @@ def test_a_file_cannot_be_written_through_a_link(tmp_path: Path) -> None:
     assert not (into / "a").is_symlink()
 
 
-NAMES = st.text(st.sampled_from("ab./\\é\0 "), max_size=12)
-KINDS = st.sampled_from(
-    [tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE]
-)
-MEMBERS = st.builds(member, NAMES, KINDS, st.integers(0, 10), NAMES)
-QUIET = [HealthCheck.function_scoped_fixture]
+KINDS = (tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE)
+
+
+def name(chance: Random) -> str:
+    return "".join(chance.choices("ab./\\é\0 ", k=chance.choice((1, 2, 3, chance.randint(0, 12)))))
+
+
+def archive(chance: Random) -> bytes:
+    """Some members of few names, so that links have targets; in half of the cases damaged."""
+    names = [name(chance) for _ in range(4)]
+    members = (
+        member(
+            chance.choice(names), chance.choice(KINDS), chance.randint(0, 10), chance.choice(names)
+        )
+        for _ in range(chance.randint(0, 8))
+    )
+    data = bytearray(tar(*members))
+    noise = chance.randbytes(chance.choice((0, 0, 0, 0, 1, 2, 3, 4)))
+    at = chance.randint(0, 3000)
+    data[at : at + len(noise)] = noise
+    return bytes(data)
 
 
 @pytest.mark.property
-@given(st.lists(MEMBERS, max_size=8), st.integers(0, 3000), st.binary(max_size=4))
-@settings(max_examples=cases(500), deadline=None, suppress_health_check=QUIET)
-def test_any_archive_is_unpacked_inside_or_refused(
-    tmp_path_factory: pytest.TempPathFactory,
-    members: list[tarfile.TarInfo],
-    at: int,
-    noise: bytes,
-) -> None:
-    data = bytearray(tar(*members))
-    data[at : at + len(noise)] = noise
-    tmp_path = tmp_path_factory.mktemp("any")
-    with contextlib.suppress(LayerError):
-        apply(tmp_path, bytes(data))
-    assert {path.name for path in tmp_path.iterdir()} == {"into", "layer"}
-    assert not [path for path in tmp_path.rglob("*") if path.is_symlink()]
+@given_many(500, archive)
+def test_any_archive_is_unpacked_inside_or_refused(data: bytes) -> None:
+    with TemporaryDirectory() as folder:
+        with contextlib.suppress(LayerError):
+            apply(Path(folder), data)
+        assert {path.name for path in Path(folder).iterdir()} == {"into", "layer"}
+        assert not [path for path in Path(folder).rglob("*") if path.is_symlink()]
 
 
 @pytest.mark.property
@@ -201,18 +210,15 @@ def test_any_archive_is_unpacked_inside_or_refused(
     st.binary(max_size=2000),
     st.sampled_from([bytes, gzip.compress, zstandard.ZstdCompressor().compress]),
 )
-@settings(max_examples=cases(500), deadline=None, suppress_health_check=QUIET)
+@settings(max_examples=cases(500), deadline=None)
 def test_any_bytes_are_unpacked_inside_or_refused(
-    tmp_path_factory: pytest.TempPathFactory,
-    magic: bytes,
-    noise: bytes,
-    wrap: Callable[[bytes], bytes],
+    magic: bytes, noise: bytes, wrap: Callable[[bytes], bytes]
 ) -> None:
     """Noise as it is, behind the sign of a compression, and honestly compressed."""
-    tmp_path = tmp_path_factory.mktemp("noise")
-    with contextlib.suppress(LayerError):
-        apply(tmp_path, wrap(magic + noise))
-    assert {path.name for path in tmp_path.iterdir()} == {"into", "layer"}
+    with TemporaryDirectory() as folder:
+        with contextlib.suppress(LayerError):
+            apply(Path(folder), wrap(magic + noise))
+        assert {path.name for path in Path(folder).iterdir()} == {"into", "layer"}
 
 
 def test_each_limit_of_decompression_names_its_flag(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Random requests and catalogs, small and crowded, so that every rule meets every other often."""
 
 import dataclasses
+from functools import cache
 from random import Random
 
 from msgspec.structs import replace
@@ -76,6 +77,7 @@ def _sound(package: Package, twice: int) -> Package:
     return dataclasses.replace(package, bundles=tuple(bundles), channels=tuple(channels))
 
 
+@cache
 def _bundle_of(version: str) -> Bundle:
     return Bundle(name_of(version), f"image:{version}", parse_bundle_version(version))
 
