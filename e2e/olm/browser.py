@@ -12,8 +12,13 @@ from e2e.harness.controlplane import ControlPlane
 from olm_client.reach import ClusterOptions, Reach
 
 CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ("--no-sandbox",)
-"""Tests run as root, for whom there is none."""
+FLAGS = (
+    "--no-sandbox",  # tests run as root, for whom there is none
+    # A page in the background that loads itself anew gets another frame, and the session that
+    # drives it is taken from the old one; now and then the renderer crashes as that loses its
+    # emulated focus. The other feature is one that Playwright disables, whose list this replaces.
+    "--disable-features=RenderDocument,PaintHolding",
+)
 
 
 @asynccontextmanager
@@ -22,11 +27,13 @@ async def open_console(control_plane: ControlPlane) -> AsyncIterator[Page]:
     entries: asyncio.Queue[str] = asyncio.Queue()
     options = ClusterOptions(Reach(str(control_plane.kubeconfig)))
     console = asyncio.create_task(run_local(options, 0, entries.put_nowait))
-    async with async_playwright() as playwright:
-        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        page = await (await chromium.new_context()).new_page()
-        await page.goto(await entries.get())
-        yield page
-        await chromium.close()
-    console.cancel()
-    await asyncio.wait([console])
+    try:
+        async with async_playwright() as playwright:
+            chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+            page = await (await chromium.new_context()).new_page()
+            await page.goto(await entries.get())
+            yield page
+            await chromium.close()
+    finally:
+        console.cancel()
+        await asyncio.wait([console])

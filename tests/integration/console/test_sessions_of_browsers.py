@@ -56,10 +56,12 @@ async def _console(control_plane: ControlPlane) -> AsyncIterator[str]:
     how = SignIn(place, sessions, reach, None, Attempts())
     app = console_app(place, sessions, sign_in_routes(how))
     serving = asyncio.create_task(serve(app, listener, None, sessions.stop))
-    yield f"http://{host}"
-    serving.cancel()
-    await asyncio.wait([serving])
-    await sessions.close()
+    try:
+        yield f"http://{host}"
+    finally:
+        serving.cancel()
+        await asyncio.wait([serving])
+        await sessions.close()
 
 
 def _token(control_plane: ControlPlane, name: str) -> str:
