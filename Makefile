@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install docs demo console-shots test debian faults test-quick test-unit test-property test-integration test-pages lint fmt bench bench-catalogd bench-controller bench-thousand soak bench-node e2e e2e-node generate verify chart image krew lock binaries helm clean
+.PHONY: help install docs demo console-shots test debian faults test-quick test-unit test-property test-integration test-pages lint fmt bench bench-catalogd bench-controller bench-limits bench-thousand soak bench-node e2e e2e-node generate verify chart image krew lock binaries helm clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -133,7 +133,7 @@ CORPUS ?= ../shared/corpus
 bench-catalogd: binaries ## Measure catalogd: ingest, answers, restart (docs/benchmarks.md)
 	@mkdir -p build
 	@$(BIN)/python -m tests.bench.bench_catalogd --megabytes 132 --json build/catalogd-132mb.json
-	@$(BIN)/python -m tests.bench.bench_catalogd --megabytes 1000 --ingest-only \
+	@$(BIN)/python -m tests.bench.bench_catalogd --megabytes 1000 --only small ingest \
 	  --json build/catalogd-1gb.json
 	@test ! -d $(CORPUS)/catalog || $(BIN)/python -m tests.bench.bench_catalogd \
 	  --folder $(CORPUS)/catalog --json build/catalogd-real.json
@@ -149,6 +149,10 @@ bench-node: binaries ## Measure OLM v1 and Classic in a cluster: at rest, start,
 bench-controller: binaries ## Measure operator-controller: every figure (docs/benchmarks.md)
 	@mkdir -p build
 	@$(BIN)/python -m tests.bench.bench_controller --all --json build/controller.json
+
+RUNS ?= 5
+bench-limits: binaries ## Measure each limit of catalogd and operator-controller (RUNS=5; docs/benchmarks.md)
+	@$(BIN)/python -m tests.bench.limits --runs $(RUNS)
 
 COUNT ?= 1000
 bench-thousand: binaries ## Measure one life of 1 000 extensions (COUNT=1000; docs/benchmarks.md)

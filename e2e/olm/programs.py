@@ -57,7 +57,8 @@ class Olm:
         self.machine: Machine | None = None
         """What operator-controller runs on, if that is to go wrong."""
         self._catalogs_port = free_port(HOST)
-        self._health_ports = free_port(HOST), free_port(HOST)
+        self.health_ports = free_port(HOST), free_port(HOST)
+        """Where catalogd and operator-controller answer probes."""
 
     def __enter__(self) -> Self:
         """Install and start."""
@@ -118,7 +119,7 @@ class Olm:
         self.catalogd = self._start(
             "catalogd",
             "catalogd-controller-manager",
-            self._health_ports[0],
+            self.health_ports[0],
             [
                 f"--catalogs-server-addr={HOST}:{self._catalogs_port}",
                 f"--external-address={HOST}:{self._catalogs_port}",
@@ -138,7 +139,7 @@ class Olm:
         self.operator_controller = self._start(
             "operator-controller",
             "operator-controller-controller-manager",
-            self._health_ports[1],
+            self.health_ports[1],
             [
                 f"--catalogd-cas-dir={self.catalogs_ca.parent}",
                 f"--cache-path={cache}",

@@ -5,7 +5,8 @@ with blobs as large and as alike as those of real catalogs; `--folder` takes ano
 comes from wrk where it is installed. `--program` measures another catalogd in the same way.
 
     python -m tests.bench.bench_catalogd --megabytes 132
-    python -m tests.bench.bench_catalogd --megabytes 1000 --ingest-only
+    python -m tests.bench.bench_catalogd --megabytes 1000 --only small ingest
+    python -m tests.bench.bench_catalogd --only answers --cases "all 304"
     python -m tests.bench.bench_catalogd --megabytes 132 --program PATH/TO/upstream/catalogd
 """
 
@@ -19,7 +20,7 @@ import string
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
@@ -34,10 +35,9 @@ from e2e.harness.process import ChildProcess
 from e2e.harness.registry import Registry
 from e2e.olm.api import OLM
 from e2e.olm.programs import Olm
-from olm_runtime.memory import TIDY_SECONDS
 from tests.bench.catalogd.load import Load, generator, measure
 from tests.bench.catalogd.other import other_catalogd
-from tests.bench.catalogd.usage import memory, timed
+from tests.bench.catalogd.usage import at_rest, memory, timed
 
 NAME = "bench"
 SEED = 20260101
@@ -51,7 +51,9 @@ WORDS_ALIKE, WORDS_OWN = 1 / 9, 1 / 47.5
 """Of a bundle, by its bytes."""
 SMALL, SMALL_MEGABYTES, SMALL_BLOB, SMALL_SECONDS = 6, 0.9, 1_650, 1.0
 """New small catalogs, about 400 bundles each, one after the other, so many seconds apart."""
-PARTS = ("machine", "small", "ingest", "serving", "restart")
+PARTS = ("small", "ingest", "answers", "restart")
+"""What may be chosen; the catalog is ingested in any case."""
+SCHEMAS = ("olm.package", "olm.channel", "olm.bundle")
 
 
 def generate(megabytes: float, blob: int = MEAN_BLOB) -> Iterator[bytes]:
@@ -160,6 +162,11 @@ class Bench:
 
             return asyncio.run(timed(self.pid, work))
 
+    def drop(self, name: str) -> None:
+        """Deletes a catalog, so that what follows is measured without it."""
+        with self.control_plane.client() as client:
+            client.delete(f"{OLM}/clustercatalogs/{name}").raise_for_status()
+
     def small(self) -> dict[str, float]:
         """New small catalogs: the first, for which nothing may be loaded yet, and later ones."""
         files = {"catalog.json": b"".join(generate(SMALL_MEGABYTES, SMALL_BLOB))}
@@ -167,6 +174,7 @@ class Bench:
         for number in range(SMALL):
             time.sleep(SMALL_SECONDS)
             took.append(self.ingest(f"small-{number}", files))
+            self.drop(f"small-{number}")
         later = took[1:]
         return {
             "first": took[0]["seconds"],
@@ -176,10 +184,13 @@ class Bench:
             "peak_pss_mib": max(each["peak_pss_mib"] for each in took),
         }
 
-    def answers(self) -> dict[str, Any]:
+    def answers(self, cases: Sequence[str] = ()) -> dict[str, Any]:
+        """Of each case, or of those whose titles begin with one of `cases`."""
         port, ca = int(self.olm.catalogs_url.rpartition(":")[2]), str(self.olm.catalogs_ca)
         found = {}
         for title, targets, headers, clients in self._cases():
+            if cases and not title.startswith(tuple(cases)):
+                continue
             for count in clients:
                 load = Load(port, ca, targets, headers, count, ROUND_SECONDS)
                 found[f"{title}, {count}"] = measure(load)
@@ -213,6 +224,7 @@ class Bench:
             ("metas package", by_package, (), (1, 8, 100)),
             ("metas package gzip", by_package, zipped, (1, 8, 100)),
             ("metas name", by_name, (), (1, 8, 100)),
+            *((f"metas {schema}", (metas(schema=schema),), (), (1, 8)) for schema in SCHEMAS),
             *([("graphql package", queries, (), (1, 8))] if self._program is None else []),
         ]
 
@@ -271,22 +283,27 @@ def metas(**query: str) -> str:
 
 
 def bench(
-    files: dict[str, bytes], *, program: Path | None = None, ingest_only: bool = False
+    files: dict[str, bytes],
+    *,
+    program: Path | None = None,
+    only: Sequence[str] = PARTS,
+    cases: Sequence[str] = (),
 ) -> dict[str, Any]:
     found: dict[str, Any] = {"machine": machine()}
     with Bench(program) as running:
-        if program is None:
+        if program is None and "small" in only:
             found["small"] = running.small()
         found["ingest"] = running.ingest(NAME, files)
-        if ingest_only:
-            return found
-        found["answers"] = running.answers()
-        found["serving"] = {"mib_under_load": round(memory(running.pid))}
-        time.sleep(TIDY_SECONDS + 5)
-        found["serving"]["mib"] = round(memory(running.pid))
-        for name, megabytes in OTHERS.items():
-            running.ingest(name, {"catalog.json": b"".join(generate(megabytes))})
-        found["restart"] = running.restart([NAME, *OTHERS])
+        if "answers" in only:
+            found["answers"] = running.answers(cases)
+            found["under load"] = {"mib": round(memory(running.pid), 1)}
+            found["after load"] = at_rest(running.pid)
+        if "restart" in only:
+            for name, megabytes in OTHERS.items():
+                running.ingest(name, {"catalog.json": b"".join(generate(megabytes))})
+            found["four served"] = at_rest(running.pid)
+            found["restart"] = running.restart([NAME, *OTHERS])
+            found["restart"] |= at_rest(running.pid)
     return found
 
 
@@ -300,7 +317,7 @@ def machine() -> dict[str, Any]:
 
 
 def table(found: dict[str, Any]) -> str:
-    lines = [f"{part:24} {found[part]}" for part in PARTS if part in found]
+    lines = [f"{part:24} {figures}" for part, figures in found.items() if part != "answers"]
     if "answers" not in found:
         return "\n".join(lines)
     columns = ("1/s", "MB/s", "p50 ms", "p99 ms")
@@ -314,17 +331,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabytes", type=int, default=132)
     parser.add_argument("--folder", type=Path)
-    parser.add_argument("--ingest-only", action="store_true")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="these parts")
+    parser.add_argument("--cases", nargs="+", default=(), help="answers whose titles begin so")
     parser.add_argument("--program", type=Path, help="another catalogd, such as upstream's")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
+    if given.folder and not given.folder.is_dir():
+        parser.error(f"{given.folder} is no folder")
     if given.folder:
         root: Path = given.folder
         found = (path for path in root.rglob("*") if path.is_file())
         files = {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
     else:
         files = {"catalog.json": b"".join(generate(given.megabytes))}
-    figures = bench(files, program=given.program, ingest_only=given.ingest_only)
+    figures = bench(files, program=given.program, only=given.only, cases=given.cases)
     sys.stdout.write(table(figures) + "\n")
     if given.json:
         given.json.write_text(json.dumps(figures, indent=2) + "\n")

@@ -1,14 +1,16 @@
 """GraphQL queries by package: how long they take, and what memory catalogd takes for them.
 
-Run: python -m tests.bench.bench_graphql [--megabytes 132] [--folder CATALOG]
+    python -m tests.bench.bench_graphql [--megabytes 132] [--folder CATALOG]
+    python -m tests.bench.bench_graphql --brief --json FILE
 
 A folder's packages are repeated under other names until there are 330 or more.
 """
 
 import argparse
-import time
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -17,11 +19,12 @@ from opm.io.references import Reading, read_reference
 from opm.text import json_text
 from tests.bench.bench_catalogd import NAME, Bench, generate, graphql_queries, metas
 from tests.bench.catalogd.load import Load, generator, measure
-from tests.bench.catalogd.usage import memory
+from tests.bench.catalogd.usage import at_rest
 
 PACKAGES = 330
 SECONDS = 5
-QUIET_SECONDS = 20
+LIMITED = (("first", 8), ("later", 8))
+"""Loads that have limits, with their clients."""
 OFF, ON = "GraphQLCatalogQueries=false", "GraphQLCatalogQueries=true"
 
 
@@ -44,7 +47,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabytes", type=int, default=132)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--brief", action="store_true", help="only what has a limit")
+    parser.add_argument("--json", type=Path)
     given = parser.parse_args()
+    figures: dict[str, Any] = {}
     content = b"".join(repeated(given.folder) if given.folder else generate(given.megabytes))
     more = "relatedImages { image }" if given.folder else "properties { type }"
     with Bench(None) as running:
@@ -61,14 +67,16 @@ def main() -> None:
             running.start(gate)
             running.wait([NAME])
             measure(Load(port, ca, plain, (), 8, SECONDS))
-            time.sleep(QUIET_SECONDS)
-            print(f"{gate}, after queries by metas: {memory(running.pid):.1f} MiB", flush=True)
-        for title in ("first", "later"):
-            for clients in (8, 1) if title == "later" else (8,):
-                found = measure(Load(port, ca, queries, (), clients, SECONDS))
-                print(f"graphql by package, {clients} clients, {title}: {found}", flush=True)
-        time.sleep(QUIET_SECONDS)
-        print(f"after queries by graphql: {memory(running.pid):.1f} MiB")
+            figures[gate] = at_rest(running.pid)["mib"]
+            print(f"{gate}, after queries by metas: {figures[gate]} MiB", flush=True)
+        for title, clients in LIMITED if given.brief else (*LIMITED, ("later", 1)):
+            found = measure(Load(port, ca, queries, (), clients, SECONDS))
+            figures[f"{title}, {clients}"] = found
+            print(f"graphql by package, {clients} clients, {title}: {found}", flush=True)
+        if not given.brief:
+            print(f"after queries by graphql: {at_rest(running.pid)['mib']} MiB")
+    if given.json:
+        given.json.write_text(json.dumps(figures, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ def of_extensions(lives: Sequence[Mapping[str, Any]]) -> list[Chart]:
     every = sorted(lives, key=lambda life: int(life["count"]))
 
     def lines(names: Sequence[str], field: str) -> list[Series]:
-        return [Series(name, [(life["count"], _phase(life, name)[field]) for life in every])
+        return [Series(name, [(life["count"], phase(life, name)[field]) for life in every])
                 for name in names]  # fmt: skip
 
     return [
@@ -51,8 +51,9 @@ def of_sizes(found: Mapping[str, Any]) -> list[Chart]:
     return charts
 
 
-def _phase(life: Mapping[str, Any], name: str) -> Mapping[str, float]:
-    found: Mapping[str, float] = next(each for each in life["phases"] if each["name"] == name)
+def phase(life: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """One of a life of `many_extensions`."""
+    found: Mapping[str, Any] = next(each for each in life["phases"] if each["name"] == name)
     return found
 
 

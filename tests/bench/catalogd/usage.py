@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from olm_catalogs.io.fork_client import IDLE_SECONDS
+from olm_runtime.memory import TIDY_SECONDS
+
 LOOKS_A_PSS = 5
 """It is looked up seldomer, for the kernel has to walk over all pages for it."""
+SETTLE_SECONDS = TIDY_SECONDS + 5
 
 
 @dataclass(slots=True)
@@ -26,6 +30,15 @@ class Usage:
 def memory(pid: int) -> float:
     """Resident MiB of the process and all below it, together."""
     return sum(map(_resident, _tree(pid)))
+
+
+def at_rest(pid: int) -> dict[str, float]:
+    """MiB of the process tree, once unused memory is given back and helpers have ended."""
+    latest = time.monotonic() + IDLE_SECONDS + SETTLE_SECONDS
+    time.sleep(SETTLE_SECONDS)
+    while len(_tree(pid)) > 1 and time.monotonic() < latest:
+        time.sleep(1.0)
+    return {"mib": round(memory(pid), 1), "pss_mib": round(proportional(pid), 1)}
 
 
 async def timed(pid: int, work: Callable[[], Awaitable[None]]) -> dict[str, float]:
