@@ -61,7 +61,7 @@ LIFE = "tests.bench.many_extensions", ("--count", str(MANY))
 PARTS: Mapping[str, Part] = {
     "catalogd": Part(
         "tests.bench.bench_catalogd",
-        ("--cases", "all 304", "metas olm"),
+        ("--cases", "all 304", "metas olm.package, 8", "metas olm.channel, 8", "metas olm.bundle"),
         {
             "answers 304, 1 client (1/s)": _rate("all 304, 1"),
             "answers 304, 8 clients (1/s)": _rate("all 304, 8"),
