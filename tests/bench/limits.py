@@ -81,7 +81,7 @@ PARTS: Mapping[str, Part] = {
     ),
     "real-catalog": Part(
         "tests.bench.bench_catalogd",
-        ("--folder", str(corpus() / "catalog"), "--only", "ingest"),
+        ("--folder", str(corpus() / "catalog"), "--only", "small", "ingest"),
         {"new real catalog (s)": _at("ingest", "seconds")},
     ),
     "graphql": Part(
