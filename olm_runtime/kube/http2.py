@@ -26,6 +26,9 @@ so one that nobody reads holds up no other."""
 NOTE_BYTES = 16 << 10
 """Read of an answer before the server is let send more of it; it may send 64 KiB ahead."""
 GIVEN_UP = "the connection was closed"
+SUCCESS = (hpack.HeaderTuple(b":status", b"200"),)
+SUCCESS_BYTES = (b"\x88", b"\x20\x88")
+"""How headers with that status begin: perhaps after the size of the table, which is nothing."""
 
 
 class Stream:
@@ -126,6 +129,21 @@ class _Literal(hpack.Encoder):
         return super().encode(headers, huffman=huffman)
 
 
+class _StatusOnly(hpack.Decoder):
+    """Of the headers of a success reads no more than that: their Huffman code takes as long.
+
+    Servers are told to keep no table of headers, so that none stands for what was not read.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.max_allowed_table_size = self.header_table_size = 0
+
+    def decode(self, data: bytes, raw: bool = False) -> Iterable[hpack.HeaderTuple]:
+        """Those of one answer."""
+        return SUCCESS if data.startswith(SUCCESS_BYTES) else super().decode(data, raw)
+
+
 class Connection(asyncio.Protocol):
     """One connection and its answers; it is closed with the last of them."""
 
@@ -141,7 +159,7 @@ class Connection(asyncio.Protocol):
             normalize_inbound_headers=False,
         )
         self._h2 = h2.connection.H2Connection(config)
-        self._h2.encoder = _Literal()
+        self._h2.encoder, self._h2.decoder = _Literal(), _StatusOnly()
         self._streams: dict[int, Stream] = {}
         self._transport: asyncio.Transport | None = None
         self._unnoted = 0
@@ -200,7 +218,11 @@ class Connection(asyncio.Protocol):
             self.ready.set_result(False)
             return
         self._h2.local_settings = h2.settings.Settings(
-            client=True, initial_values={h2.settings.SettingCodes.ENABLE_PUSH: 0}
+            client=True,
+            initial_values={
+                h2.settings.SettingCodes.ENABLE_PUSH: 0,
+                h2.settings.SettingCodes.HEADER_TABLE_SIZE: 0,
+            },
         )
         self._h2.initiate_connection()
         self._h2.increment_flow_control_window(WINDOW_BYTES)

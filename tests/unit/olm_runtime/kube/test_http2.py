@@ -61,8 +61,11 @@ class Server(asyncio.Protocol):
     def connection_lost(self, _: Exception | None) -> None:
         self.closed = True
 
-    def answer(self, number: int, body: bytes = b"", *, status: str = "200") -> None:
-        self.http2.send_headers(number, [(":status", status)])
+    def answer(
+        self, number: int, body: bytes = b"", *, status: str = "200", date: str = ""
+    ) -> None:
+        others = [("date", date)] if date else []
+        self.http2.send_headers(number, [(":status", status), *others])
         if body:
             self.send(number, body)
         self.flush()
@@ -176,6 +179,21 @@ async def test_answers_come_each_by_itself(tmp_path: Path) -> None:
         assert (other.status, [part async for part in other.chunks(SECONDS)]) == (410, [b"second"])
         await one.answered(SECONDS)
         assert (one.status, await anext(one.chunks(SECONDS))) == (200, b"first")
+
+
+async def test_headers_of_a_success_are_not_read_and_none_are_told_by_their_place_in_a_table(
+    tmp_path: Path,
+) -> None:
+    async with serving(tmp_path) as world:
+        streams = [await world.ask() for _ in range(MOST)]
+        [server] = world.made
+        await world.until(lambda: len(server.asked) == MOST)
+        for number, status in ((1, "200"), (3, "410"), (5, "200")):
+            server.answer(number, status=status, date="today")
+        for stream in streams:
+            await stream.answered(SECONDS)
+        assert [stream.status for stream in streams] == [200, 410, 200]
+        assert server.http2.remote_settings.header_table_size == 0
 
 
 async def test_one_that_nobody_reads_holds_up_no_other(tmp_path: Path) -> None:
