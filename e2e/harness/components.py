@@ -78,6 +78,11 @@ class Places:
         return self.root / "pki"
 
     @property
+    def tokens(self) -> Path:
+        """The administrator's token, as the API server reads it."""
+        return self.pki / "tokens.csv"
+
+    @property
     def logs(self) -> Path:
         """One log for each component."""
         return self.root / "logs"
@@ -149,6 +154,7 @@ def apiserver_args(places: Places, ports: Ports, options: ControlPlaneOptions) -
         f"--tls-cert-file={places.certificate('apiserver')}",
         f"--tls-private-key-file={places.key('apiserver')}",
         f"--client-ca-file={places.certificate('ca')}",
+        f"--token-auth-file={places.tokens}",
         # What aggregated API servers know this one by, and are told of its callers.
         f"--requestheader-client-ca-file={places.certificate('front-proxy-ca')}",
         f"--requestheader-allowed-names={FRONT_PROXY}",
