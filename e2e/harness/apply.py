@@ -55,7 +55,11 @@ class ManifestApplier:
             if answer.status_code != httpx.codes.NOT_FOUND:
                 answer.raise_for_status()
         for path in paths:
-            self._wait(path, lambda answer: answer.status_code == httpx.codes.NOT_FOUND)
+            self.wait_gone(path)
+
+    def wait_gone(self, path: str) -> None:
+        """Waits until there is nothing at an API path. Errors: TimeoutError."""
+        self._wait(path, lambda answer: answer.status_code == httpx.codes.NOT_FOUND)
 
     def _apply(self, obj: dict[str, Any]) -> dict[str, Any]:
         deadline = time.monotonic() + NEW_KIND_SECONDS

@@ -217,6 +217,11 @@ class ControlPlane(Running):
 
         Errors: httpx.HTTPStatusError if there is no such account.
         """
+        user = token_user(self.token(namespace, name))
+        return self._write_kubeconfig(f"{namespace}.{name}", user, via)
+
+    def token(self, namespace: str, name: str) -> str:
+        """A token for an existing service account, valid for a day. Errors: as above."""
         account = f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}"
         request = {
             "apiVersion": "authentication.k8s.io/v1",
@@ -224,8 +229,7 @@ class ControlPlane(Running):
             "spec": {"expirationSeconds": 24 * 3600},
         }
         answer = self._http.post(f"{account}/token", json=request).raise_for_status()
-        user = token_user(answer.json()["status"]["token"])
-        return self._write_kubeconfig(f"{namespace}.{name}", user, via)
+        return str(answer.json()["status"]["token"])
 
     def kubectl(
         self,
@@ -285,6 +289,11 @@ class ControlPlane(Running):
         answer = self._http.delete(path)
         if answer.status_code != httpx.codes.NOT_FOUND:
             answer.raise_for_status()
+
+    def end(self, path: str) -> None:
+        """The same, and waits until it is gone. Errors: httpx.HTTPStatusError, TimeoutError."""
+        self.remove(path)
+        ManifestApplier(self._http, self._known_kinds).wait_gone(path)
 
     def drop_namespace(self, name: str) -> None:
         """Has a namespace gone at once, if it is there, without the namespace controller.

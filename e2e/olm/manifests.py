@@ -50,16 +50,27 @@ metadata: {{name: {name}}}
 
 def installer(name: str) -> str:
     """A service account in a namespace, and a binding that lets it do everything."""
-    return f"""
+    return service_account(name, "installer", role="cluster-admin", binding=f"{name}-installer")
+
+
+def service_account(namespace: str, name: str, *, role: str = "", binding: str = "") -> str:
+    """A service account, with a ClusterRole if one is named."""
+    account = f"""
 apiVersion: v1
 kind: ServiceAccount
-metadata: {{name: installer, namespace: {name}}}
----
+metadata: {{name: {name}, namespace: {namespace}}}
+"""
+    return account + "---" + granted(namespace, name, role, binding=binding) if role else account
+
+
+def granted(namespace: str, account: str, role: str, *, binding: str = "") -> str:
+    """A binding of a ClusterRole to a service account, by default of the account's name."""
+    return f"""
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
-metadata: {{name: {name}-installer}}
-roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}}
-subjects: [{{kind: ServiceAccount, name: installer, namespace: {name}}}]
+metadata: {{name: {binding or account}}}
+roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: {role}}}
+subjects: [{{kind: ServiceAccount, name: {account}, namespace: {namespace}}}]
 """
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import httpx
 
+from e2e.olm.manifests import granted, service_account
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 
 ACCOUNT = "controller-metrics-scraper"
@@ -41,17 +42,16 @@ class Scraper:
 @contextmanager
 def account(olm: Olm) -> Iterator[str]:
     """A token, for a day, of an account that may read nothing yet."""
-    kubectl, place = olm.control_plane.kubectl, f"--namespace={SYSTEM_NAMESPACE}"
-    kubectl("create", "serviceaccount", ACCOUNT, place)
-    yield kubectl("create", "token", ACCOUNT, place, "--duration=24h").strip()  # as soaks are long
-    kubectl("delete", "serviceaccount", ACCOUNT, place)
+    made = service_account(SYSTEM_NAMESPACE, ACCOUNT)
+    olm.control_plane.apply(made)
+    yield olm.control_plane.token(SYSTEM_NAMESPACE, ACCOUNT)
+    olm.control_plane.delete(made)
 
 
 @contextmanager
 def may_read_metrics(olm: Olm) -> Iterator[None]:
     """Grants the account the right to read metrics."""
-    kubectl, who = olm.control_plane.kubectl, f"--serviceaccount={SYSTEM_NAMESPACE}:{ACCOUNT}"
-    role = "--clusterrole=operator-controller-metrics-reader"
-    kubectl("create", "clusterrolebinding", ACCOUNT, role, who)
+    made = granted(SYSTEM_NAMESPACE, ACCOUNT, "operator-controller-metrics-reader")
+    olm.control_plane.apply(made)
     yield
-    kubectl("delete", "clusterrolebinding", ACCOUNT)
+    olm.control_plane.delete(made)

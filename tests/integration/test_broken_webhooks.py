@@ -53,7 +53,6 @@ def test_the_way_back_is_free_though_a_webhook_refuses_what_we_write_ourselves(
     good = BundleSpec(package=package, version="1.0.0")
     bad = RefusesContent(package=package, version="2.0.0")
     serve_catalog(package, publish_catalog(good, bad))
-    kubectl = olm.control_plane.kubectl
     olm.control_plane.apply(with_administrator(package, "2.0.0"))
     api.wait_installed(package, "2.0.0")
     labels = f"{names.LABEL_OWNER_NAME}={package}"
@@ -64,4 +63,4 @@ def test_the_way_back_is_free_though_a_webhook_refuses_what_we_write_ourselves(
     api.wait_condition(extension_path(package), "Progressing", "True", message=text)
     api.wait_installed(package, "1.0.0")
     assert api.list(CONFIGURATIONS, labels) == []
-    kubectl("delete", "clusterextension", package, "--wait=false")
+    olm.control_plane.remove(extension_path(package))

@@ -29,7 +29,6 @@ def test_a_bundle_past_a_limit_names_the_flag_that_helps(
     publish_catalog: Callable[..., str],
     serve_catalog: Callable[[str, str], None],
 ) -> None:
-    kubectl = strict.control_plane.kubectl
     serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
     strict.control_plane.apply(with_administrator(package))
     told = "image has more than 1 entries"
@@ -38,4 +37,4 @@ def test_a_bundle_past_a_limit_names_the_flag_that_helps(
     strict.stop_operator_controller()
     strict.start_operator_controller()
     api.wait_installed(package, "1.0.0")
-    kubectl("delete", "clusterextension", package, "--wait=false")
+    strict.control_plane.remove(extension_path(package))

@@ -61,7 +61,7 @@ class Catalogs:
 @pytest.fixture
 def catalogs(olm: Olm, shell: Shell, package: str) -> Iterator[Catalogs]:
     yield Catalogs(olm, shell)
-    olm.control_plane.kubectl("delete", "clustercatalog", package, "--ignore-not-found")
+    olm.control_plane.end(catalog_path(package))
 
 
 def bundles(package: str, *versions: str) -> list[BundleSpec]:
@@ -95,7 +95,7 @@ def test_a_catalog_is_added_refreshed_switched_off_and_on_and_removed(
     assert head.startswith(f"{package}: new content, {added['digest'][:19]} -> sha256:")
     assert rest == [f"  ~ {package}: + 1.1.0", "  packages: 0 added, 0 removed, 1 changed"]
 
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package, "1.0.0"))
+    olm.control_plane.apply(with_administrator(package, "1.0.0"))
     api.wait_installed(package, "1.0.0")
     shown = catalogs.answer("show", package)
     assert shown["packages"] == 1

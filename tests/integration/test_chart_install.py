@@ -142,7 +142,7 @@ def test_the_life_of_a_release(
     assert_metrics_are_served(release)
     reach_webhook(api, release.webhook_port)
     wait_until(labelled_at_once(control_plane, image), what="the webhook answers")
-    control_plane.kubectl("apply", "-f", "-", stdin=with_administrator("greeter", "1.0.0"))
+    control_plane.apply(with_administrator("greeter", "1.0.0"))
     api.wait_installed("greeter", "1.0.0")
 
     # Upgraded, to another priority of the catalog: what the programs filled in stays.

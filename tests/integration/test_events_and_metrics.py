@@ -74,7 +74,6 @@ def test_each_transition_is_one_event_also_after_a_restart(
     serve_catalog(
         package, publish_catalog(*(BundleSpec(package=package, version=v) for v in versions))
     )
-    apply = olm.control_plane.kubectl
     olm.control_plane.apply(with_administrator(package, "1.0.0"))
     api.wait_installed(package, "1.0.0")
     assert reasons(api, package, "Installed") == ["Installing", "Installed"]
@@ -95,9 +94,10 @@ def test_each_transition_is_one_event_also_after_a_restart(
     kinds = {e["reason"]: (e["type"], e["note"]) for e in events(api, package)}
     assert kinds["Retrying"][0] == "Warning"
     assert kinds["Updated"] == ("Normal", f"Installed {package}.v1.1.0; it was {package}.v1.0.0")
-    assert f"Installed {package}.v1.1.0" in apply("describe", "clusterextension", package)
+    described = olm.control_plane.kubectl("describe", "clusterextension", package)
+    assert f"Installed {package}.v1.1.0" in described
 
-    apply("delete", "clusterextension", package)
+    olm.control_plane.end(extension_path(package))
     assert reasons(api, package, "Uninstalled")[5:] == ["Uninstalled"]
 
 
@@ -128,7 +128,7 @@ def test_a_settled_extension_is_not_written_by_a_restart(
     time.sleep(5.0)
     assert [metadata(api.get(path) or {})["resourceVersion"] for path in paths] == before
     assert [e["reason"] for e in events(api, package)] == reported
-    olm.control_plane.kubectl("delete", "clusterextension", package)
+    olm.control_plane.end(extension_path(package))
 
 
 def test_metrics_need_a_token_that_is_known_and_allowed(scraper: Scraper, token: str) -> None:
@@ -165,7 +165,7 @@ def test_metrics_tell_each_extension_until_it_is_gone(
     assert float(numbers['operator_controller_catalog_lookups_total{result="miss"}']) > 0
     assert float(numbers["operator_controller_watches"]) > 0
     assert time.time() - float(numbers[f"{prefix}last_success_timestamp_seconds{{{of}}}"]) < 60
-    olm.control_plane.kubectl("delete", "clusterextension", package)
+    olm.control_plane.end(extension_path(package))
     until(scraper, reader, lambda text: package not in text)
 
 
@@ -195,7 +195,7 @@ def test_what_keeps_pods_from_running_is_told(
     found = api.wait_condition(extension_path(package), "Available", "False", message=reported)
     available = condition(found, "Available") or {}
     assert available["message"].startswith(f"Deployment {package}/{package}-operator: 0/1 availab")
-    olm.control_plane.kubectl("delete", "clusterextension", package)
+    olm.control_plane.end(extension_path(package))
 
 
 def until(scraper: Scraper, token: str, holds: Callable[[str], bool]) -> str:

@@ -13,7 +13,14 @@ from api.objects import annotations_of, condition, is_true, labels_of, metadata
 from e2e.harness.registry import PasswordAuth, Registry
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
-from e2e.olm.manifests import catalog, extension, installer, namespace, with_administrator
+from e2e.olm.manifests import (
+    catalog,
+    extension,
+    installer,
+    namespace,
+    service_account,
+    with_administrator,
+)
 from e2e.olm.programs import Olm
 
 pytestmark = pytest.mark.integration
@@ -550,8 +557,7 @@ def test_a_catalog_that_is_gone_keeps_what_is_installed(
     apply(with_administrator(package).replace("packageName", "selector: {matchLabels: "
           f"{{olm.operatorframework.io/metadata.name: {package}}}}}, packageName"))  # fmt: skip
     api.wait_installed(package, "1.0.0")
-    olm.control_plane.kubectl("delete", "clustercatalog", package)
-    api.wait_gone(catalog_path(package))
+    olm.control_plane.end(catalog_path(package))
     api.delete(configmap(package))
     api.wait(configmap(package), lambda obj: obj is not None, what="restored", timeout=60.0)
     api.wait_installed(package, "1.0.0")
@@ -573,13 +579,12 @@ def test_an_account_that_goes_while_its_bindings_stay_is_told(
     apply: Apply,
 ) -> None:
     serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
-    kubectl = olm.control_plane.kubectl
     apply(with_administrator(package, "1.0.0"))
     api.wait_installed(package, "1.0.0")
-    kubectl("delete", "serviceaccount", "installer", "-n", package)
+    api.delete(f"/api/v1/namespaces/{package}/serviceaccounts/installer")
     path = extension_path(package)
     missing = f'ServiceAccount "installer" not found in namespace "{package}"'
     found = api.wait_condition(path, "Progressing", "True", message=missing)
     assert is_true(found, "Installed")
-    kubectl("create", "serviceaccount", "installer", "-n", package)
+    olm.control_plane.apply(service_account(package, "installer"))
     api.wait_installed(package, "1.0.0")

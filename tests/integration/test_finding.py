@@ -128,9 +128,9 @@ def digest(api: Api, name: str) -> str:
 
 def refresh(olm: Olm, name: str) -> None:
     """Has the catalog's tag looked at again, now."""
-    for mode in ("Unavailable", "Available"):
-        patch = json.dumps({"spec": {"availabilityMode": mode}})
-        olm.control_plane.kubectl("patch", "clustercatalog", name, "--type=merge", "-p", patch)
+    with Api(olm.control_plane) as api:
+        for mode in ("Unavailable", "Available"):
+            api.patch(catalog_path(name), {"spec": {"availabilityMode": mode}})
 
 
 def test_the_installed_version_is_marked(

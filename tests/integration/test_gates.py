@@ -35,9 +35,8 @@ def gated(olm: Olm) -> Iterator[Olm]:
 
 @pytest.fixture
 def apply(gated: Olm, package: str) -> Iterator[Callable[[str], object]]:
-    kubectl = gated.control_plane.kubectl
     yield gated.control_plane.apply
-    kubectl("delete", "clusterextension", package, "--ignore-not-found", "--wait=false")
+    gated.control_plane.remove(extension_path(package))
 
 
 def test_a_release_is_told_apart_from_the_version(

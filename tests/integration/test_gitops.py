@@ -82,11 +82,11 @@ def observer(api: Api, olm: Olm) -> Observer:
 
 @pytest.fixture
 def leftovers(olm: Olm) -> Iterator[list[str]]:
-    """Objects that are deleted after the test, as `kind/name`."""
+    """The API paths of objects that are deleted after the test."""
     found: list[str] = []
     yield found
-    if found:
-        olm.control_plane.kubectl("delete", *found, "--ignore-not-found", "--wait=false")
+    for path in found:
+        olm.control_plane.remove(path)
 
 
 def extension(name: str, version: str) -> KubeObject:
@@ -121,13 +121,13 @@ def test_extensions_and_their_object_sets(
     path, sets = extension_path(package), f"{OLM}/clusterobjectsets/{package}-"
     old = BundleSpec(package=package, version="1.0.0")
     serve_catalog(package, publish_catalog(old, Idle(package=package, version="1.1.0")))
-    leftovers.append(f"clusterextension/{package}")
+    leftovers.append(path)
     observer.unseen(
         "POST", f"{OLM}/clusterextensions", extension(package, "1.0.0"), "extension, created"
     )
     observer.wait(path, "extension without a namespace", "Retrying", IN_PROGRESS)
     account = "---".join((namespace(package), installer(package)))
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=account)
+    olm.control_plane.apply(account)
     observer.wait(path, "extension, no pod", "Succeeded", IN_PROGRESS, Available="False")
     observer.wait(f"{sets}1", "object set, no pod", "Succeeded", IN_PROGRESS, Available="False")
     observer.unseen("PATCH", path, asking_for("1.1.0"), "extension, changed")
@@ -163,7 +163,7 @@ def test_catalogs(
     leftovers: list[str],
 ) -> None:
     path, reference = catalog_path(package), f"{registry.address}/catalogs/{package}"
-    leftovers.append(f"clustercatalog/{package}")
+    leftovers.append(catalog_path(package))
     wanted = {
         "apiVersion": "olm.operatorframework.io/v1",
         "kind": "ClusterCatalog",

@@ -470,7 +470,7 @@ def test_a_package_or_a_catalog_that_is_not_there(
     assert f'no bundles found for package "{served}x"' in wrong.stderr
     assert f"hint: did you mean {served}" in wrong.stderr
     name = f"{served}-broken"
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=catalog(name, "localhost:1/none:latest"))
+    olm.control_plane.apply(catalog(name, "localhost:1/none:latest"))
     try:
         api.wait_condition(catalog_path(name), "Progressing", "True")
         selector = f"olm.operatorframework.io/metadata.name={name}"
@@ -481,7 +481,7 @@ def test_a_package_or_a_catalog_that_is_not_there(
         assert rows[0]["name"] == name, "what does not go as it should comes first"
         assert rows[0]["phase"] == "Retrying"
     finally:
-        olm.control_plane.kubectl("delete", "clustercatalog", name)
+        olm.control_plane.end(catalog_path(name))
 
 
 def test_ctrl_c_ends_waiting_and_watching_without_a_traceback(

@@ -49,7 +49,7 @@ def install(
         api.wait_installed(package, "1.0.0", timeout=MOST_SECONDS)
 
     yield run
-    olm.control_plane.kubectl("delete", "clusterextension", package, "--wait=false")
+    olm.control_plane.remove(extension_path(package))
     api.wait_gone(extension_path(package), timeout=MOST_SECONDS)
 
 

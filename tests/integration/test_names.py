@@ -1,6 +1,5 @@
 """Every name that the API server takes can be installed, updated and removed."""
 
-import json
 from collections.abc import Callable
 
 import pytest
@@ -78,4 +77,4 @@ def make_archived_revision(olm: Olm, first: KubeObject, number: int) -> None:
         "metadata": {**meta, "name": revision_name(meta["ownerReferences"][0]["name"], number)},
         "spec": {**first["spec"], "revision": number, "lifecycleState": "Archived", "phases": []},
     }
-    olm.control_plane.kubectl("create", "-f", "-", stdin=json.dumps(archived))
+    olm.control_plane.create(f"{OLM}/clusterobjectsets", archived)

@@ -38,7 +38,7 @@ def installed(
 @pytest.fixture
 def orphaned(olm: Olm, api: Api, installed: str) -> str:
     """An extension that was deleted so."""
-    olm.control_plane.kubectl("delete", "clusterextension", installed, "--cascade=orphan")
+    api.delete(extension_path(installed), propagation="Orphan")
     api.wait_gone(extension_path(installed))
     return installed
 
@@ -93,8 +93,7 @@ def test_what_the_garbage_collector_had_not_seen_stays_as_well(
     assert before is not None
     olm.stop_operator_controller()
     try:
-        kubectl = olm.control_plane.kubectl
-        kubectl("delete", "clusterextension", installed, "--cascade=orphan", "--wait=false")
+        api.delete(extension_path(installed), propagation="Orphan")
 
         def is_left_to_us(obj: KubeObject | None) -> bool:
             return obj is not None and "orphan" not in metadata(obj).get("finalizers", ())
@@ -115,8 +114,7 @@ def test_a_revision_whose_extension_is_gone_takes_nothing(
     """It is no set of its own: what it took would go with it."""
     olm.stop_operator_controller()
     try:
-        kubectl = olm.control_plane.kubectl
-        kubectl("delete", "clusterextension", installed, "--cascade=orphan", "--wait=false")
+        api.delete(extension_path(installed), propagation="Orphan")
         revision = f"{OLM}/clusterobjectsets/{installed}-1"
 
         def is_set_free(obj: KubeObject | None) -> bool:

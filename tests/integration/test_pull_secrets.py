@@ -13,6 +13,8 @@ import pytest
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.images import build_image
 from e2e.harness.registry import PasswordAuth, Registry
+from e2e.olm.api import Api
+from e2e.olm.manifests import namespace, service_account
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.registry.errors import UnauthorizedError
@@ -30,9 +32,9 @@ class World:
 
     def __init__(self, control_plane: ControlPlane, client: KubeClient) -> None:
         self.namespace = f"pulls-{secrets.token_hex(4)}"
-        self.kubectl = control_plane.kubectl
-        self.kubectl("create", "namespace", self.namespace)
-        self.kubectl("create", "serviceaccount", ACCOUNT, "-n", self.namespace)
+        self.control_plane = control_plane
+        account = service_account(self.namespace, ACCOUNT)
+        control_plane.apply(namespace(self.namespace) + "---" + account)
         self.secrets = PullSecrets(
             client,
             global_secret=ObjectName(self.namespace, "global"),
@@ -49,11 +51,12 @@ class World:
             "type": "kubernetes.io/dockerconfigjson",
             "data": {".dockerconfigjson": content},
         }
-        self.kubectl("apply", "-f", "-", stdin=json.dumps(secret))
+        self.control_plane.apply([secret])
 
     def name_in_account(self, *names: str) -> None:
-        patch = json.dumps({"imagePullSecrets": [{"name": name} for name in names]})
-        self.kubectl("patch", "serviceaccount", ACCOUNT, "-n", self.namespace, "-p", patch)
+        account = f"/api/v1/namespaces/{self.namespace}/serviceaccounts/{ACCOUNT}"
+        with Api(self.control_plane) as api:
+            api.patch(account, {"imagePullSecrets": [{"name": name} for name in names]})
 
     async def auths(self) -> dict[str, Any]:
         """What the file says after a look at the cluster."""
@@ -68,7 +71,6 @@ async def world(control_plane: ControlPlane) -> AsyncIterator[World]:
         made = World(control_plane, client)
         yield made
         made.secrets.close()
-        made.kubectl("delete", "namespace", made.namespace, "--wait=false")
 
 
 def config(registry: str, auth: str) -> dict[str, Any]:
@@ -97,10 +99,9 @@ async def test_a_secret_that_may_not_be_read_holds_up_no_other(
         ("open", "--verb=get", "--resource=secrets", "--resource-name=open"),
         ("account", "--verb=get", "--resource=serviceaccounts"),
     ):
-        world.kubectl("create", "role", role, *rights, "-n", world.namespace)
-        world.kubectl(
-            "create", "rolebinding", role, f"--role={role}", reader, "-n", world.namespace
-        )
+        kubectl = control_plane.kubectl
+        kubectl("create", "role", role, *rights, "-n", world.namespace)
+        kubectl("create", "rolebinding", role, f"--role={role}", reader, "-n", world.namespace)
     kubeconfig = control_plane.kubeconfig_for_service_account(world.namespace, ACCOUNT)
     async with KubeClient.connect(load_access(str(kubeconfig))) as client:
         account = ObjectName(world.namespace, ACCOUNT)
@@ -124,7 +125,7 @@ async def test_the_file_follows_the_secrets_and_is_ours_alone(world: World) -> N
     assert file.stat().st_mtime_ns == before, "the same secrets are not written again"
     world.apply_secret("global", config("a.test", "2"))
     assert await world.auths() == {"a.test": {"auth": "2"}}
-    world.kubectl("delete", "secret", "global", "-n", world.namespace)
+    world.control_plane.end(f"/api/v1/namespaces/{world.namespace}/secrets/global")
     assert await world.auths() == {}
     assert not file.exists()
     world.secrets.close()

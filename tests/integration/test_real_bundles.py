@@ -81,14 +81,13 @@ def served(cases: Sequence[Case], corpus: Path, olm: Olm, registry: Registry) ->
         facts = [bundle_facts(f, p.reference) for f, p in zip(folders, pushed, strict=True)]
         packages.append(package_blobs(facts))
     image = registry.push(catalog_image(catalog_files(packages)), "real/catalog", tag="latest")
-    kubectl = olm.control_plane.kubectl
     olm.control_plane.apply(catalog(CATALOG, image.tag_reference))
     with Api(olm.control_plane) as api:
         api.wait_condition(catalog_path(CATALOG), "Serving", "True")
     yield
-    names = [case.package for case in cases]
-    kubectl("delete", "clustercatalog", CATALOG)
-    kubectl("delete", "clusterextension", *names, "--ignore-not-found", "--wait=false")
+    olm.control_plane.end(catalog_path(CATALOG))
+    for case in cases:
+        olm.control_plane.remove(extension_path(case.package))
 
 
 @pytest.fixture(scope="module")

@@ -147,7 +147,7 @@ def test_refused_while_objects_are_stored_that_only_the_newer_one_knows(
     api.patch(extension_path(updated), {"spec": {"install": preflight}})
     assert run("rollback", updated, "--to", "1", "--dry-run").returncode == 0
     api.patch(extension_path(updated), {"spec": {"install": None}})
-    olm.control_plane.kubectl("delete", f"things.{group}", "mine", "-n", updated)
+    olm.control_plane.end(f"/apis/{group}/v1/namespaces/{updated}/things/mine")
     assert run("rollback", updated, "--to", "1", "--wait").returncode == 0
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from api.objects import KubeObject, metadata
+from e2e.harness.apply import objects_of
 from e2e.olm.api import OLM, Api, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import extension, with_administrator
@@ -48,7 +49,7 @@ def installed(
     first = BundleSpec(package=package, version="0.1.0", configmaps=("settings", "old"))
     second = BundleSpec(package=package, version="0.2.0", configmaps=("settings", "taken"))
     serve_catalog(package, publish_catalog(first, second))
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package, "0.1.0"))
+    olm.control_plane.apply(with_administrator(package, "0.1.0"))
     api.wait_installed(package, "0.1.0")
     return package
 
@@ -88,7 +89,7 @@ def test_nothing_is_written_until_it_is_resumed(
     api.patch(changed, {"data": {"key": "mine"}})
     api.delete(deleted)
     # A change of the spec asks for another version.
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=extension(installed, "0.2.0"))
+    olm.control_plane.apply(extension(installed, "0.2.0"))
     suspended(api, installed, f"ConfigMap {installed}/{installed}-old is missing")
     suspended(api, installed, f"ConfigMap {installed}/{installed}-settings was changed")
 
@@ -124,11 +125,9 @@ def test_one_that_is_suspended_can_be_deleted_and_made_anew(
     api.wait_gone(extension_path(installed))
     api.wait_gone(configmap(installed, "settings"))
     # Made suspended, it is told so, and nothing of it is installed before it is resumed.
-    text = extension(installed, "0.1.0")
-    kubectl = olm.control_plane.kubectl
-    new = json.loads(kubectl("create", "-f", "-", "--dry-run=client", "-o", "json", stdin=text))
+    [new] = objects_of(extension(installed, "0.1.0"))
     new["metadata"]["annotations"] = {"olm.operatorframework.io/suspend": "true"}
-    kubectl("create", "-f", "-", stdin=json.dumps(new))
+    api.create(f"{OLM}/clusterextensions", new)
     api.wait_condition(extension_path(installed), "Progressing", "Unknown", message="suspended")
     assert revisions(api, installed) == []
     assert run("resume", installed, "--wait").returncode == 0
@@ -137,20 +136,20 @@ def test_one_that_is_suspended_can_be_deleted_and_made_anew(
 
 def test_a_rollout_stops_where_it_is(olm: Olm, api: Api, run: Run, installed: str) -> None:
     """What is not rolled out waits, and the old revision is neither archived nor restored."""
-    kubectl, taken = olm.control_plane.kubectl, f"{installed}-taken"
+    taken = configmap(installed, "taken")
     # What somebody else has holds up the next version.
-    kubectl("create", "configmap", taken, f"--namespace={installed}")
-    kubectl("apply", "-f", "-", stdin=extension(installed, "0.2.0"))
+    api.create(taken.rpartition("/")[0], {"metadata": {"name": f"{installed}-taken"}})
+    olm.control_plane.apply(extension(installed, "0.2.0"))
     name = f"{OLM}/clusterobjectsets/{installed}-2"
-    api.wait_condition(name, "Progressing", "True", message=taken)
+    api.wait_condition(name, "Progressing", "True", message=f"{installed}-taken")
     assert run("suspend", installed).returncode == 0
     found = suspended(api, installed, f"(revision {installed}-2) has not rolled out")
     assert {r["name"] for r in found["status"]["activeRevisions"]} == {
         f"{installed}-1",
         f"{installed}-2",
     }
-    kubectl("delete", "configmap", taken, f"--namespace={installed}")
+    api.delete(taken)
     time.sleep(1)  # long enough to make it, if it were watched for that
-    assert api.get(configmap(installed, "taken")) is None
+    assert api.get(taken) is None
     assert run("resume", installed, "--wait").returncode == 0
     api.wait_installed(installed, "0.2.0")

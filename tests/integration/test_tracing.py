@@ -143,7 +143,7 @@ def test_an_install_is_one_tree_from_the_spec_to_the_objects(
     serve_catalog: Callable[[str, str], None],
 ) -> None:
     reconcile = CONTROLLER, "reconcile cluster-extension"
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package, "1.0.0"))
+    olm.control_plane.apply(with_administrator(package, "1.0.0"))
     failed = traced.wait(CONTROLLER, "resolve", extension=package)
     assert failed.failed
     assert failed.errors == ["exception"]
@@ -179,5 +179,5 @@ def test_an_install_is_one_tree_from_the_spec_to_the_objects(
     assert (line["trace_id"], line["span_id"]) == (revise.trace, revise.id)
     retried = [line for line in log_of(olm, CONTROLLER) if "next try in" in line["msg"]]
     assert failed.trace in {line["trace_id"] for line in retried if package in line["msg"]}
-    olm.control_plane.kubectl("delete", "clusterextension", package, "--wait=false")
+    olm.control_plane.remove(extension_path(package))
     api.wait_gone(extension_path(package))

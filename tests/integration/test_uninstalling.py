@@ -86,7 +86,6 @@ Serve = Callable[[Iterable[Path]], list[Case]]
 @pytest.fixture
 def serve(olm: Olm, registry: Registry) -> Iterator[Serve]:
     """Pushes bundles and serves a catalog of them."""
-    kubectl = olm.control_plane.kubectl
     names: list[str] = []
 
     def served(folders: Iterable[Path]) -> list[Case]:
@@ -95,13 +94,14 @@ def serve(olm: Olm, registry: Registry) -> Iterator[Serve]:
         cases = [read_case(folder, registry, name) for folder in folders]
         blobs = [package_blobs([case.published]) for case in cases]
         image = registry.push(catalog_image(catalog_files(blobs)), "leaving/catalog", tag=name)
-        kubectl("apply", "-f", "-", stdin=catalog(name, image.tag_reference))
+        olm.control_plane.apply(catalog(name, image.tag_reference))
         with Api(olm.control_plane) as api:
             api.wait_condition(catalog_path(name), "Serving", "True")
         return cases
 
     yield served
-    kubectl("delete", "clustercatalog", *names)
+    for name in names:
+        olm.control_plane.remove(catalog_path(name))
 
 
 def read_case(folder: Path, registry: Registry, catalog: str) -> Case:
@@ -179,14 +179,12 @@ def test_every_bundle_leaves_nothing(
 @contextmanager
 def monitored(olm: Olm, manifests: Path) -> Iterator[None]:
     """The definitions of which several bundles bring objects."""
-    files = [f"--filename={manifests / name}" for name in MONITORING]
-    kubectl = olm.control_plane.kubectl
-    kubectl("apply", "--server-side", *files)
-    kubectl("wait", "--for=condition=Established", *files)
+    definitions = "\n---\n".join((manifests / name).read_text() for name in MONITORING)
+    olm.control_plane.apply(definitions)
     try:
         yield
     finally:
-        kubectl("delete", *files)
+        olm.control_plane.delete(definitions)
 
 
 def leaves_nothing(olm: Olm, user: User, cases: Sequence[Case]) -> None:

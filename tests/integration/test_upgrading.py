@@ -146,7 +146,7 @@ def _outlooks(shell: Shell, package: str, code: int = 0) -> list[Any]:
 def test_a_version_that_cannot_be_reached_is_told_with_those_that_can(
     olm: Olm, api: Api, shell: Shell, served: str
 ) -> None:
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(served, "1.x"))
+    olm.control_plane.apply(with_administrator(served, "1.x"))
     api.wait_installed(served, "1.0.0")
     refused = shell("upgrade", served, "--version", "3.0.0")
     assert refused.returncode == 1
@@ -181,7 +181,7 @@ def test_what_is_suspended_or_shares_its_account_is_not_upgraded(
     shared = shell("upgrade", served, "--grant")
     assert f"is that of {served}-b, too" in shared.stderr
     assert roles(api, served) == rights
-    olm.control_plane.kubectl("delete", "clusterextension", f"{served}-b")
+    olm.control_plane.end(extension_path(f"{served}-b"))
 
 
 async def test_a_status_that_was_written_meanwhile_hinders_no_change(

@@ -25,7 +25,7 @@ from api.olm.v1 import names
 from e2e.harness.controlplane import ControlPlane, wait_until
 from e2e.harness.ports import free_port
 from e2e.harness.registry import Registry
-from e2e.olm.api import Api
+from e2e.olm.api import Api, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import HOST, Olm
@@ -101,7 +101,7 @@ def install(
     yield run
     for pod in pods:
         pod.__exit__(None, None, None)
-    olm.control_plane.kubectl("delete", "clusterextension", package, "--ignore-not-found")
+    olm.control_plane.end(extension_path(package))
 
 
 @pytest.fixture

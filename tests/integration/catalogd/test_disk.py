@@ -46,17 +46,17 @@ def olm(
 
 def test_a_disk_that_cannot_be_written(olm: Olm, machine: Machine, registry: Registry) -> None:
     name = f"catalog-{secrets.token_hex(4)}"
-    path, kubectl = catalog_path(name), olm.control_plane.kubectl
+    path = catalog_path(name)
 
     def push(tag: str) -> str:
         blob = b'{"schema":"olm.package","name":"%s"}' % tag.encode()
         return registry.push(catalog_image({"a.json": blob}), name, tag=tag).tag_reference
 
     with Api(olm.control_plane) as api:
-        kubectl("apply", "-f", "-", stdin=catalog(name, push("one")))
+        olm.control_plane.apply(catalog(name, push("one")))
         api.wait_condition(path, "Serving", "True")
         machine.inject(Fault.DISK_FULL)
-        kubectl("apply", "-f", "-", stdin=catalog(name, push("two")))
+        olm.control_plane.apply(catalog(name, push("two")))
         told = api.wait_condition(path, "Progressing", "True", message="no space left on device")
         progressing = condition(told, "Progressing")
         assert progressing is not None
@@ -71,6 +71,6 @@ def test_a_disk_that_cannot_be_written(olm: Olm, machine: Machine, registry: Reg
             api.wait_condition(path, "Progressing", "True", message="Successfully unpacked")
             assert client.get(url).json()["name"] == "two"
         machine.inject(Fault.DISK_READ_ONLY)
-        kubectl("delete", "clustercatalog", name, "--wait=false")
+        olm.control_plane.remove(catalog_path(name))
         api.wait_gone(path)
         machine.mend()

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import httpx
 import pytest
 
 from e2e.harness.controlplane import ControlPlane, wait_until
-from e2e.harness.errors import CommandFailed
 from e2e.harness.images import Image, build_image, catalog_image
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path
@@ -126,7 +126,7 @@ def resident_mib(pid: int) -> float:
 
 
 def test_a_catalog_that_cannot_be_read_is_told_of(olm: Olm, control_plane: ControlPlane) -> None:
-    kubectl, name = control_plane.kubectl, f"unreadable-{secrets.token_hex(4)}"
+    name = f"unreadable-{secrets.token_hex(4)}"
     crd = "clustercatalogs.olm.operatorframework.io"
     required = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/required"
     lax = f'[{{"op": "remove", "path": "{required}"}}]'
@@ -139,17 +139,17 @@ spec: {{}}
 
     def taken() -> bool:
         try:
-            kubectl("apply", "-f", "-", stdin=manifest)
-        except CommandFailed:
+            control_plane.apply(manifest)
+        except httpx.HTTPStatusError:
             return False
         return True
 
-    kubectl("patch", "crd", crd, "--type=json", "-p", lax)
+    control_plane.kubectl("patch", "crd", crd, "--type=json", "-p", lax)
     try:
         with Api(control_plane) as api:
             wait_until(taken, what="the API server takes a catalog without source")
             message = f'ClusterCatalog "{name}" cannot be read'
             api.wait_condition(catalog_path(name), "Progressing", "False", message=message)
     finally:
-        kubectl("delete", "clustercatalog", name, "--ignore-not-found")
-        kubectl("apply", "--server-side", "--force-conflicts", "-f", str(CONFIG / "crd"))
+        control_plane.end(catalog_path(name))
+        control_plane.apply(CONFIG / "crd")

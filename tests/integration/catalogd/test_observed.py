@@ -20,6 +20,7 @@ from e2e.harness.ports import free_port
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path
 from e2e.olm.manifests import catalog as catalog_manifest
+from e2e.olm.manifests import service_account
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 
 pytestmark = pytest.mark.integration
@@ -113,27 +114,21 @@ def test_every_transition_is_an_event(served: World) -> None:
 @pytest.fixture(scope="module")
 def token(world: World) -> Iterator[str]:
     """Of an account that may read nothing yet."""
-    kubectl = world.olm.control_plane.kubectl
-    kubectl("create", "serviceaccount", ACCOUNT, "-n", SYSTEM_NAMESPACE)
-    yield kubectl("create", "token", ACCOUNT, "-n", SYSTEM_NAMESPACE).strip()
-    kubectl("delete", "serviceaccount", ACCOUNT, "-n", SYSTEM_NAMESPACE)
+    control_plane = world.olm.control_plane
+    made = service_account(SYSTEM_NAMESPACE, ACCOUNT)
+    control_plane.apply(made)
+    yield control_plane.token(SYSTEM_NAMESPACE, ACCOUNT)
+    control_plane.delete(made)
 
 
 @pytest.fixture(scope="module")
 def reader(world: World) -> Iterator[str]:
     """A token of an account that may read metrics."""
-    kubectl, name = world.olm.control_plane.kubectl, f"{ACCOUNT}-reader"
-    kubectl("create", "serviceaccount", name, "-n", SYSTEM_NAMESPACE)
-    kubectl(
-        "create",
-        "clusterrolebinding",
-        name,
-        "--clusterrole=catalogd-metrics-reader",
-        f"--serviceaccount={SYSTEM_NAMESPACE}:{name}",
-    )
-    yield kubectl("create", "token", name, "-n", SYSTEM_NAMESPACE).strip()
-    kubectl("delete", "clusterrolebinding", name)
-    kubectl("delete", "serviceaccount", name, "-n", SYSTEM_NAMESPACE)
+    control_plane, name = world.olm.control_plane, f"{ACCOUNT}-reader"
+    made = service_account(SYSTEM_NAMESPACE, name, role="catalogd-metrics-reader")
+    control_plane.apply(made)
+    yield control_plane.token(SYSTEM_NAMESPACE, name)
+    control_plane.delete(made)
 
 
 def test_metrics_need_a_token_that_is_known_and_allowed(

@@ -83,8 +83,8 @@ def running(
 
 def forget_leader(control_plane: ControlPlane) -> None:
     """A leader that was killed holds its lease a while longer."""
-    lease = ("lease", "catalogd-operator-lock", "-n", SYSTEM_NAMESPACE)
-    control_plane.kubectl("delete", *lease, "--ignore-not-found")
+    leases = f"/apis/coordination.k8s.io/v1/namespaces/{SYSTEM_NAMESPACE}/leases"
+    control_plane.remove(f"{leases}/catalogd-operator-lock")
 
 
 @pytest.fixture

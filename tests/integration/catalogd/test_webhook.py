@@ -58,7 +58,7 @@ def webhook(tmp_path: Path, control_plane: ControlPlane, registry: Registry) -> 
     }
     control_plane.apply(json.dumps(configuration))
     yield
-    control_plane.kubectl("delete", "mutatingwebhookconfiguration", NAME)
+    control_plane.delete([configuration])
     olm.stop()
 
 

@@ -16,7 +16,7 @@ import pytest_asyncio
 from api.objects import KubeObject, annotations_of, condition, metadata
 from api.olm.v1.names import GROUP
 from e2e.harness.controlplane import ControlPlane
-from e2e.olm.api import OLM, Api, extension_path
+from e2e.olm.api import OLM, Api, catalog_path, extension_path
 from e2e.olm.bundles import LimitedBundle
 from e2e.olm.manifests import with_administrator
 from e2e.olm.pages import HOW_TO, shows, steps
@@ -96,7 +96,7 @@ def test_what_is_installed_keeps_openshift_from_its_next_version(
     assert ("namespaces", SYSTEM_NAMESPACE) in related
 
     # Known from the revision alone, and right as it is.
-    kubectl("delete", "clustercatalog", package)
+    olm.control_plane.end(catalog_path(package))
     paths = (CLUSTER_OPERATOR, f"{OLM}/clusterobjectsets/{package}-1")
     before = [quiet_version_of(api, path) for path in paths]
     olm.kill(olm.operator_controller)
@@ -122,21 +122,20 @@ def test_what_is_installed_keeps_openshift_from_its_next_version(
     api.wait_installed(package, "1.0.0")
     wait_upgradeable(api, "False", f"OpenShift 4.20 is not permitted by {named}: update")
 
-    kubectl("delete", "clusterextension", package)
+    olm.control_plane.end(extension_path(package))
     wait_upgradeable(api, "True", "nothing that is installed forbids OpenShift 4.20")
 
     kubectl(*shlex.split(DELETE.command)[1:])
     openshift.disappear()
     olm.control_plane.apply(with_administrator(package))
     api.wait_installed(package, "1.1.0")
-    kubectl("delete", "clusterextension", package)
+    olm.control_plane.end(extension_path(package))
 
 
 def test_a_revision_without_the_note_is_left_alone(
     olm: Olm, api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve
 ) -> None:
     """As one that was made before there were such notes; what is written anew has it again."""
-    kubectl = olm.control_plane.kubectl
     serve_catalog(
         package, publish_catalog(LimitedBundle(package=package, version="1.0.0", latest="4.18"))
     )
@@ -162,7 +161,7 @@ def test_a_revision_without_the_note_is_left_alone(
         lambda obj: annotations_of(obj or {}).get("olm.properties") == noted,
         what="the note is there again",
     )
-    kubectl("delete", "clusterextension", package)
+    olm.control_plane.end(extension_path(package))
 
 
 # --- by itself, with the product stopped -----------------------------------------------------

@@ -1,6 +1,5 @@
 """The version of a cluster: its updates, and what speaks against each."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from cluster_version.names import DEFAULT_NAMESPACE
 from cluster_version.payload.release import Release
 from cluster_version.status.levels import Level, as_config_map
 from e2e.harness.controlplane import ControlPlane
-from e2e.harness.pytest_plugin import Kubectl
+from e2e.olm.api import Api
 from tests.integration.console.visits import Console, Visit, notice
 
 CRDS = Path(__file__).parents[3] / "config" / "crd" / "cluster-version"
@@ -54,14 +53,15 @@ STATUS = {
     "conditionalUpdates": [{"release": RISKY, "risks": [RISK], "conditions": [AGAINST]}],
     "conditions": conditions(Progressing="False"),
 }
+VERSION = "/apis/config.openshift.io/v1/clusterversions/version"
 UPDATING = conditions(Progressing="True")
 
 pytestmark = pytest.mark.integration
 
 
-def _spec(kubectl: Kubectl) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(kubectl("get", "clusterversion", "version", "-o=json"))
-    return found["spec"]  # type: ignore[no-any-return]
+def _spec(api: Api) -> dict[str, Any]:
+    found: dict[str, Any] = (api.get(VERSION) or {})["spec"]
+    return found
 
 
 def _ask(page: Page, spec: Callable[[], dict[str, Any]]) -> None:
@@ -90,7 +90,7 @@ def _ask(page: Page, spec: Callable[[], dict[str, Any]]) -> None:
 def test_updates_are_shown_as_they_come_and_asked_for(
     browser: Browser,
     control_plane: ControlPlane,
-    kubectl: Kubectl,
+    api: Api,
     start_console: Callable[..., Console],
 ) -> None:
     crds = [CRDS / f"config.openshift.io_{each}.yaml" for each in KINDS]
@@ -110,30 +110,28 @@ def test_updates_are_shown_as_they_come_and_asked_for(
     }
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": DEFAULT_NAMESPACE}}
     for each in (version, operator, namespace):
-        kubectl("create", "-f", "-", stdin=json.dumps(each))
+        control_plane.apply([each])
     try:
-        patch = ["--subresource=status", "--type=merge", "-p"]
-        kubectl("patch", "clusterversion/version", *patch, json.dumps({"status": STATUS}))
+        api.patch(f"{VERSION}/status", {"status": STATUS})
         visit = Visit(browser, start_console())
         visit.page.get_by_role("link", name="Cluster", exact=True).click()
         expect(visit.page.get_by_role("heading", name="Cluster 4.10.1")).to_be_visible()
         expect(visit.page.get_by_role("rowheader", name="4.10.2", exact=True)).to_be_visible()
         assert not Axe().run(visit.page).response["violations"]
-        _ask(visit.page, lambda: _spec(kubectl))
-        none = json.dumps({"status": {"availableUpdates": [], "conditionalUpdates": []}})
-        kubectl("patch", "clusterversion/version", *patch, none)
+        _ask(visit.page, lambda: _spec(api))
+        none: dict[str, Any] = {"availableUpdates": [], "conditionalUpdates": []}
+        api.patch(f"{VERSION}/status", {"status": none})
         expect(visit.page.get_by_text("There are none.")).to_be_visible()
         levels = [Level("10", 3, 3), Level("20", 1, 4, ("dns", "etcd")), Level("30", 0, 2)]
         release = Release(RELEASE["version"], RELEASE["image"])
         progress = as_config_map(DEFAULT_NAMESPACE, release, levels)
-        kubectl("create", "-f", "-", stdin=json.dumps(progress))
-        goes_on = json.dumps({"status": {"conditions": UPDATING}})
-        kubectl("patch", "clusterversion/version", *patch, goes_on)
+        control_plane.apply([progress])
+        api.patch(f"{VERSION}/status", {"status": {"conditions": UPDATING}})
         for row in ("10 3 of 3 done", "20 1 of 4 at work: dns, etcd", "30 0 of 2 waits"):
             expect(visit.page.get_by_role("row", name=row)).to_be_visible()
         assert not Axe().run(visit.page).response["violations"]
         visit.close()
     finally:
-        kubectl("delete", "namespace", DEFAULT_NAMESPACE)
+        control_plane.end(f"/api/v1/namespaces/{DEFAULT_NAMESPACE}")
         for crd in crds:
             control_plane.delete(crd)

@@ -7,7 +7,7 @@ import pytest
 from e2e.harness.components import AuditLevel
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.registry import Registry
-from e2e.olm.api import Api
+from e2e.olm.api import Api, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import Olm
@@ -62,4 +62,4 @@ def installed(
 
     yield install
     for package in packages:
-        olm.control_plane.kubectl("delete", "clusterextension", package, "--ignore-not-found")
+        olm.control_plane.end(extension_path(package))

@@ -8,6 +8,7 @@ import pytest
 from e2e.harness.controlplane import wait_until
 from e2e.harness.pki import CertificateAuthority
 from e2e.olm.api import Api
+from e2e.olm.manifests import namespace
 from e2e.olm.programs import Olm
 from tests.integration.doctor.world import (
     WORKLOAD,
@@ -24,8 +25,7 @@ pytestmark = pytest.mark.integration
 def test_a_webhook_that_refuses_the_pods_that_are_to_answer_it(
     olm: Olm, api: Api, doctor: Doctor
 ) -> None:
-    kubectl = olm.control_plane.kubectl
-    kubectl("create", "namespace", "locked")
+    olm.control_plane.apply(namespace("locked"))
     olm.control_plane.apply(json.dumps(webhook("Validating", "locked")))
     olm.control_plane.apply(WORKLOAD.format(namespace="locked", secret="none"))
     deployment = "/apis/apps/v1/namespaces/locked/deployments/guard"
@@ -45,8 +45,7 @@ def test_a_webhook_that_refuses_the_pods_that_are_to_answer_it(
 def test_a_webhook_that_is_called_with_another_ca_than_signed_what_is_served(
     olm: Olm, doctor: Doctor, tmp_path: Path
 ) -> None:
-    kubectl = olm.control_plane.kubectl
-    kubectl("create", "namespace", "mistrusted")
+    olm.control_plane.apply(namespace("mistrusted"))
     served, other = (
         CertificateAuthority.load_or_create(tmp_path, name) for name in ("served", "other")
     )
@@ -65,11 +64,11 @@ def test_a_webhook_that_is_called_with_another_ca_than_signed_what_is_served(
     assert "Secret mistrusted/guard-cert" in found["why"]
     doctor.follow(found, "put the CA of the Secret into it")
     assert doctor("--check", "webhook-certificates")[1]["findings"] == []
-    kubectl("delete", "mutatingwebhookconfiguration", "guard-mistrusted")
+    webhooks = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+    olm.control_plane.end(f"{webhooks}/guard-mistrusted")
 
 
 def test_a_definition_whose_objects_nobody_converts(olm: Olm, api: Api, doctor: Doctor) -> None:
-    kubectl = olm.control_plane.kubectl
     olm.control_plane.apply(json.dumps(definition("turned")))
     plain = thing("turned", "default", "old").replace(", finalizers: [example.com/cleanup]", "")
     olm.control_plane.apply(plain)
@@ -91,18 +90,17 @@ def test_a_definition_whose_objects_nobody_converts(olm: Olm, api: Api, doctor: 
     assert "Service nowhere/converter does not exist" in found["why"]
     doctor.follow(found, "let the server convert")
     wait_until(lambda: doctor.is_content("conversions"), what="they are read again")
-    kubectl("delete", "crd", "things.turned.example.com", "--timeout=60s")
-    assert api.get(path) is None
+    api.delete(path)
+    api.wait_gone(path, timeout=60)
 
 
 def test_a_namespace_that_an_api_service_without_a_server_holds(
     olm: Olm, api: Api, doctor: Doctor
 ) -> None:
-    kubectl = olm.control_plane.kubectl
-    kubectl("create", "namespace", "held-by-discovery")
+    olm.control_plane.apply(namespace("held-by-discovery"))
     olm.control_plane.apply(API_SERVICE)
-    kubectl("delete", "namespace", "held-by-discovery", "--wait=false")
     path = "/api/v1/namespaces/held-by-discovery"
+    api.delete(path)
     api.wait_condition(path, "NamespaceDeletionDiscoveryFailure", "True")
     found = doctor.finds("api-services", "error", "v1.metrics.example.com is not available")
     assert "held-by-discovery" in found["why"]

@@ -23,12 +23,11 @@ def test_an_extension_that_waits_for_a_resource_whose_controller_is_gone(
     olm: Olm, api: Api, doctor: Doctor, package: str, installed: Callable[..., None]
 ) -> None:
     installed(BundleSpec(package=package, version="1.0.0", crd_group=f"{package}.example.com"))
-    kubectl = olm.control_plane.kubectl
     olm.control_plane.apply(thing(package, package, "first"))
-    kubectl("delete", "clusterextension", package, "--wait=false")
+    olm.control_plane.remove(extension_path(package))
     instance = f"/apis/{package}.example.com/v1/namespaces/{package}/things/first"
     api.wait(instance, is_leaving, what="the server deletes the objects of the definition")
-    kubectl("delete", "deployment", f"{package}-operator", f"--namespace={package}")
+    olm.control_plane.end(f"/apis/apps/v1/namespaces/{package}/deployments/{package}-operator")
     found = doctor.finds("deletions", "error", "Thing")
     assert found["object"]["name"] == "first"
     assert f"no Deployment of extension {package} is there" in found["why"]
@@ -39,12 +38,11 @@ def test_an_extension_that_waits_for_a_resource_whose_controller_is_gone(
 
 
 def test_a_definition_whose_many_objects_nobody_lets_go(olm: Olm, api: Api, doctor: Doctor) -> None:
-    kubectl = olm.control_plane.kubectl
     labels = {names.LABEL_OWNER_KIND: names.CLUSTER_EXTENSION, names.LABEL_OWNER_NAME: "gone"}
     olm.control_plane.apply(json.dumps(definition("many", labels=labels)))
     olm.control_plane.apply("---".join(thing("many", "default", f"t{n}") for n in range(7)))
-    kubectl("delete", "crd", "things.many.example.com", "--wait=false")
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.many.example.com"
+    api.delete(path)
     api.wait_condition(path, "Terminating", "True")
     last = "/apis/many.example.com/v1/namespaces/default/things/t6"
     api.wait(last, is_leaving, what="its objects are deleted")
@@ -70,7 +68,7 @@ def test_a_catalog_that_is_deleted_with_catalogd_gone(
     assert olm.catalogd is not None
     olm.catalogd.stop()
     try:
-        olm.control_plane.kubectl("delete", "clustercatalog", package, "--wait=false")
+        olm.control_plane.remove(catalog_path(package))
         found = doctor.finds("programs", "error", "catalogd does not run")
         found = doctor.finds("deletions", "error", f"ClusterCatalog {package} is being deleted")
         assert "catalogd takes it off, and it does not run" in found["why"]
@@ -85,7 +83,7 @@ def test_what_is_left_of_an_extension_that_was_deleted_without_it(
     olm: Olm, api: Api, doctor: Doctor, package: str, installed: Callable[..., None]
 ) -> None:
     installed(BundleSpec(package=package, version="1.0.0", crd_group=f"{package}.example.com"))
-    olm.control_plane.kubectl("delete", "clusterextension", package, "--cascade=orphan")
+    api.delete(extension_path(package), propagation="Orphan")
     api.wait_gone(extension_path(package))
     settings = f"/api/v1/namespaces/{package}/configmaps/{package}-settings"
     assert api.get(settings) is not None

@@ -14,7 +14,7 @@ from e2e.harness.pki import CertificateAuthority
 from e2e.harness.ports import free_port
 from e2e.olm.api import Api, catalog_path
 from e2e.olm.bundles import BundleSpec
-from e2e.olm.manifests import catalog
+from e2e.olm.manifests import catalog, namespace
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 from olm_cli.__main__ import cli
 from olm_runtime.clocks import utc_now
@@ -73,7 +73,6 @@ def test_a_lease_that_a_pod_holds_which_is_gone(olm: Olm, api: Api, doctor: Doct
 def test_a_certificate_of_catalogd_that_operator_controller_does_not_trust(
     olm: Olm, doctor: Doctor, tmp_path: Path
 ) -> None:
-    kubectl = olm.control_plane.kubectl
     served, other = (
         CertificateAuthority.load_or_create(tmp_path, name) for name in ("served", "other")
     )
@@ -83,7 +82,7 @@ def test_a_certificate_of_catalogd_that_operator_controller_does_not_trust(
         "tls.crt": (tmp_path / "c.crt").read_bytes(),
         "tls.key": (tmp_path / "c.key").read_bytes(),
     }
-    kubectl("create", "namespace", "certs")
+    olm.control_plane.apply(namespace("certs"))
     olm.control_plane.apply(json.dumps(secret("catalogd-cert", "certs", serving)))
     trusted = secret("olmv1-cert", "certs", {"ca.crt": other.certificate})
     olm.control_plane.apply(json.dumps(trusted))
@@ -99,7 +98,7 @@ def test_a_certificate_of_catalogd_that_operator_controller_does_not_trust(
         doctor.follow(found, "let it trust the CA that is served")
         assert doctor("--check", "certificates")[0] == 0
     finally:
-        kubectl("delete", "namespace", "certs")
+        olm.control_plane.end("/api/v1/namespaces/certs")
 
 
 def test_a_catalog_whose_registry_does_not_answer(olm: Olm, api: Api, doctor: Doctor) -> None:
@@ -111,12 +110,11 @@ def test_a_catalog_whose_registry_does_not_answer(olm: Olm, api: Api, doctor: Do
     doctor.follow(found, "take catalog unreachable out of use")
     assert doctor.is_content("catalogs", "unreachable")
     assert doctor.is_content("registries")
-    olm.control_plane.kubectl("delete", "clustercatalog", "unreachable")
+    olm.control_plane.end(catalog_path("unreachable"))
 
 
 def test_two_installations(olm: Olm, doctor: Doctor) -> None:
-    kubectl = olm.control_plane.kubectl
-    kubectl("create", "namespace", "second")
+    olm.control_plane.apply(namespace("second"))
     olm.control_plane.apply(program("operator-controller", "second"))
     try:
         found = doctor.finds("installations", "error", "operator-controller is installed 2 times")
@@ -124,4 +122,4 @@ def test_two_installations(olm: Olm, doctor: Doctor) -> None:
         doctor.follow(found, "stop the one in second")
         assert doctor("--check", "installations")[0] == 0
     finally:
-        kubectl("delete", "namespace", "second")
+        olm.control_plane.end("/api/v1/namespaces/second")

@@ -89,8 +89,7 @@ class TestApplying:
 
 class TestIdentity:
     def test_a_missing_right_is_named_with_the_object_and_heals(self, world: World) -> None:
-        binding = f"{world.namespace}-installer"
-        world.product.control_plane.kubectl("delete", "clusterrolebinding", binding)
+        world.revoke()
         world.apply(world.object_set([world.config_map(a="1")]))
         message = f"ConfigMap {world.namespace}/settings: configmaps is forbidden"
         found = world.wait("Progressing", "True", message=message)
@@ -100,7 +99,7 @@ class TestIdentity:
 
     def test_a_right_to_write_but_not_to_watch_is_enough_and_said(self, world: World) -> None:
         kubectl = world.product.control_plane.kubectl
-        kubectl("delete", "clusterrolebinding", f"{world.namespace}-installer")
+        world.revoke()
         role = ("role", "writer", "-n", world.namespace)
         kubectl("create", *role, "--verb=get,create,patch,delete", "--resource=configmaps")
         bind = ("rolebinding", "writer", "-n", world.namespace, "--role=writer")

@@ -7,7 +7,7 @@ import pytest
 
 from api.objects import KubeObject, is_true
 from e2e.harness.controlplane import wait_until
-from e2e.olm.programs import HOST
+from e2e.olm.programs import DEFINITIONS, HOST
 from tests.integration.object_sets.world import World, crd, thing
 from tests.integration.test_fairness import Silence
 
@@ -50,7 +50,6 @@ def test_a_healthy_set_is_applied_while_forty_wait_for_a_group_that_hangs(
     world: World, silence: Silence
 ) -> None:
     group = f"{world.namespace}.example.com"
-    kubectl = world.product.control_plane.kubectl
     world.apply(hanging(group, silence.port))
     stuck = [f"hangs-{number}" for number in range(HANGING)]
     try:
@@ -63,4 +62,4 @@ def test_a_healthy_set_is_applied_while_forty_wait_for_a_group_that_hangs(
         for name in stuck:
             assert not is_true(world.api.get(world.path(name)) or {}, "Succeeded"), name
     finally:
-        kubectl("delete", "crd", f"things.{group}", "--wait=false")
+        world.product.control_plane.remove(f"{DEFINITIONS}/things.{group}")

@@ -146,7 +146,7 @@ class TestRevisions:
         assert metadata(live)["uid"] == uid
         assert live["data"] == {"n": "2"}
         assert labels_of(live)[names.LABEL_OWNER_KIND] == names.CLUSTER_EXTENSION
-        world.product.control_plane.kubectl("delete", "clusterextension", world.namespace)
+        world.product.control_plane.end(world.extension_path)
 
     def test_what_a_slow_older_one_wrote_last_is_not_removed_with_it(
         self, world: World, reference: dict[str, Any]
@@ -164,4 +164,4 @@ class TestRevisions:
         world.wait("Succeeded", "True", name="2")
         assert metadata(world.map("both"))["uid"] == uid
         assert world.map("both")["data"] == {"n": "2"}
-        world.product.control_plane.kubectl("delete", "clusterextension", world.namespace)
+        world.product.control_plane.end(world.extension_path)

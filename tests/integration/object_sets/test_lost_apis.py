@@ -5,9 +5,8 @@ import time
 import pytest
 
 from api.objects import KubeObject
-from api.olm.v1 import names
 from e2e.olm.api import OLM
-from e2e.olm.programs import CONFIG
+from e2e.olm.programs import CONFIG, DEFINITIONS
 from tests.integration.object_sets.world import World, crd
 
 pytestmark = pytest.mark.integration
@@ -27,7 +26,6 @@ def thing(world: World, group: str) -> KubeObject:
 def test_a_version_that_is_served_no_more_is_reported(world: World) -> None:
     group = f"{world.namespace}.example.com"
     definition = crd(group)
-    kubectl = world.product.control_plane.kubectl
     world.apply(definition)
     world.apply(world.object_set([world.config_map()], [thing(world, group)]))
     world.wait("Progressing", "True", message="has rolled out")
@@ -41,16 +39,13 @@ def test_a_version_that_is_served_no_more_is_reported(world: World) -> None:
     definition["spec"]["versions"][0]["served"] = True
     world.apply(definition)
     world.wait("Progressing", "True", message="has rolled out")
-    kubectl("delete", "crd", f"things.{group}", "--wait=false")
+    world.product.control_plane.remove(f"{DEFINITIONS}/things.{group}")
 
 
 def test_our_own_definitions_may_go_and_come_back(world: World) -> None:
-    kubectl = world.product.control_plane.kubectl
     world.apply(world.object_set([world.config_map()]))
     world.wait("Succeeded", "True")
-    kinds = ["clusterextensions", "clusterobjectsets", "clustercatalogs"]
-    ours = [f"crd/{kind}.{names.GROUP}" for kind in kinds]
-    kubectl("delete", *ours, "--timeout=120s")
+    world.product.control_plane.delete(CONFIG / "crd")
     world.api.wait_gone(world.map_path())
     time.sleep(AWAY_SECONDS)
     world.product.control_plane.apply(CONFIG / "crd")

@@ -63,7 +63,7 @@ class TestOwnership:
         )
         world.apply(careful)
         world.wait("Progressing", "True", name="careful", message="controlled by ConfigMap 'root'")
-        world.product.control_plane.kubectl("delete", "clusterobjectset", world.set_name("careful"))
+        world.product.control_plane.end(world.path("careful"))
         world.apply(world.object_set([world.config_map(a="ours")], collisionProtection="None"))
         world.wait("Succeeded", "True")
         live = world.map()
@@ -88,7 +88,7 @@ class TestOwnership:
         assert world.map()["data"] == {"a": winner}
         owner = f"it belongs to ClusterObjectSet '{world.set_name(winner)}'"
         world.wait("Progressing", "True", name=loser, message=owner)
-        world.product.control_plane.kubectl("delete", "clusterobjectset", world.set_name(winner))
+        world.product.control_plane.end(world.path(winner))
         world.wait("Succeeded", "True", name=loser)
         within(10, lambda: world.map()["data"] == {"a": loser}, "the other has it now")
 
@@ -144,8 +144,7 @@ class TestOwnership:
         world.apply(world.object_set([world.config_map(a="1")]))
         world.wait("Succeeded", "True")
         uid = metadata(world.map())["uid"]
-        name = world.set_name()
-        world.product.control_plane.kubectl("delete", "clusterobjectset", name, "--cascade=orphan")
+        world.api.delete(world.path(), propagation="Orphan")
         world.api.wait_gone(world.path())
         world.apply(world.object_set([world.config_map(a="2")]))
         found = world.wait("Succeeded", "True")

@@ -188,8 +188,8 @@ def test_content_that_is_swapped_is_refused_until_it_is_what_it_was(world: World
     ref = {"name": f"{world.namespace}-content", "key": "map", "namespace": world.namespace}
 
     def store(value: str) -> None:
-        kubectl = world.product.control_plane.kubectl
-        kubectl("delete", "secret", ref["name"], "-n", world.namespace, "--ignore-not-found")
+        path = f"/api/v1/namespaces/{world.namespace}/secrets/{ref['name']}"
+        world.product.control_plane.end(path)
         meta = {"name": ref["name"], "namespace": world.namespace}
         content = {"map": json.dumps(world.config_map(a=value))}
         world.apply(
@@ -221,8 +221,7 @@ def test_content_that_is_swapped_is_refused_until_it_is_what_it_was(world: World
 
 
 def test_a_secret_elsewhere_is_read_with_the_rights_of_the_account(world: World) -> None:
-    binding = f"{world.namespace}-installer"
-    world.product.control_plane.kubectl("delete", "clusterrolebinding", binding)
+    world.revoke()
     ref = {"name": "content", "key": "map", "namespace": world.namespace}
     referring = world.object_set([])
     referring["spec"]["phases"] = [{"name": "resources", "objects": [{"ref": ref}]}]

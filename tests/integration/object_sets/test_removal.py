@@ -126,9 +126,8 @@ def test_workloads_run_on_until_the_objects_of_definitions_are_gone(world: World
 def test_an_account_that_lost_its_rights_keeps_nothing(world: World) -> None:
     world.apply(world.object_set([world.config_map("one")]))
     world.wait("Succeeded", "True")
-    kubectl = world.product.control_plane.kubectl
-    kubectl("delete", "clusterrolebinding", f"{world.namespace}-installer")
-    kubectl("delete", "serviceaccount", "installer", "-n", world.namespace)
+    world.revoke()
+    world.api.delete(f"/api/v1/namespaces/{world.namespace}/serviceaccounts/installer")
     world.api.delete(world.path())
     world.api.wait_gone(world.path())
     world.api.wait_gone(world.map_path("one"))
@@ -137,7 +136,7 @@ def test_an_account_that_lost_its_rights_keeps_nothing(world: World) -> None:
 def test_a_namespace_that_goes_keeps_nothing(world: World) -> None:
     world.apply(world.object_set([world.config_map("one")]))
     world.wait("Succeeded", "True")
-    world.product.control_plane.kubectl("delete", "namespace", world.namespace, "--wait=false")
+    world.api.delete(f"/api/v1/namespaces/{world.namespace}")
     world.api.delete(world.path())
     world.api.wait_gone(world.path())
 
@@ -183,14 +182,13 @@ def test_an_api_that_does_not_answer_is_named_and_removal_goes_on_when_it_does(
     found = world.wait("Progressing", "True", message=message)
     progressing = (condition(found, "Progressing") or {})["message"]
     assert f"kubectl get apiservice v1.{group}" in progressing
-    world.product.control_plane.kubectl("delete", "apiservice", f"v1.{group}")
+    world.api.delete(f"{services}/v1.{group}")
     world.api.wait_gone(world.path(), timeout=60)
 
 
 def test_orphaning_leaves_the_objects(world: World) -> None:
     world.apply(world.object_set([world.config_map("one")]))
     world.wait("Succeeded", "True")
-    name = world.set_name()
-    world.product.control_plane.kubectl("delete", "clusterobjectset", name, "--cascade=orphan")
+    world.api.delete(world.path(), propagation="Orphan")
     world.api.wait_gone(world.path())
     assert not metadata(world.map("one")).get("ownerReferences")

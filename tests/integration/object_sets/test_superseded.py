@@ -26,9 +26,7 @@ NEVER = by_kind("ConfigMap", field_value("data.ready", "yes"))
 @pytest.fixture
 def reference(world: World) -> Iterator[dict[str, Any]]:
     yield make_extension(world)
-    world.product.control_plane.kubectl(
-        "delete", "clusterextension", world.namespace, "--wait=false"
-    )
+    world.product.control_plane.remove(world.extension_path)
 
 
 def stuck(
@@ -207,9 +205,8 @@ def test_what_may_not_be_removed_is_reported_on_the_extension_and_not_forgotten(
 
 def restrict(world: World, *verbs: str) -> None:
     """Lets the account do that much with ConfigMaps, and nothing with anything else."""
-    kubectl = world.product.control_plane.kubectl
+    world.revoke()
     name = f"{world.namespace}-installer"
-    kubectl("delete", "clusterrolebinding", name, "--ignore-not-found")
     rules = [
         {"apiGroups": [""], "resources": ["configmaps"], "verbs": list(verbs)},
         {"apiGroups": [names.GROUP], "resources": ["*"], "verbs": ["*"]},

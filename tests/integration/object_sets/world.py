@@ -33,6 +33,11 @@ class World:
         text = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})
         self.product.control_plane.apply(text)
 
+    def revoke(self) -> None:
+        """Takes the account all its rights."""
+        bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+        self.product.control_plane.remove(f"{bindings}/{self.namespace}-installer")
+
     def set_name(self, name: str = "set") -> str:
         return f"{self.namespace}-{name}"
 

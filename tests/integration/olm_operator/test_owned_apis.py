@@ -245,7 +245,7 @@ def test_a_conversion_webhook_is_armed_once_its_deployment_serves(olm: Classic) 
         what="no conversion any more",
     )
     olm.remove(place.name)
-    olm.control_plane.kubectl("delete", "crd", name)
+    olm.control_plane.end(f"{DEFINITIONS}/{name}")
 
 
 @pytest.mark.parametrize(

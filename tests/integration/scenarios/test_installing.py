@@ -268,8 +268,7 @@ def test_the_spec_may_change_while_its_catalog_is_gone(
     selector = {"matchLabels": {names.LABEL_METADATA_NAME: package}}
     change(api, package, source={"catalog": {"selector": selector}})
     api.wait_installed(package, "1.0.0")
-    olm.control_plane.kubectl("delete", "clustercatalog", package)
-    api.wait_gone(catalog_path(package))
+    olm.control_plane.end(catalog_path(package))
     change(api, package, install={"preflight": {"crdUpgradeSafety": {"enforcement": "None"}}})
 
     def holds(obj: KubeObject | None) -> bool:
