@@ -3,9 +3,7 @@
 import ctypes
 import gc
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 _ARENAS = -8
 """M_ARENA_MAX of mallopt(3)."""
@@ -18,12 +16,6 @@ WORTH_TIDYING_SECONDS = 0.3
 
 TIMES_THE_COST = 20
 """So much else is done between two times while there is work."""
-TIMES_THE_COST_OF_ALL = 100
-"""The same where all objects are looked at, for which everything stops."""
-TIMES_THE_COST_AT_REST = 4
-
-_OLDEST = 2
-"""The generation of the collector that stands for all objects."""
 
 
 def share_one_arena() -> None:
@@ -64,48 +56,20 @@ def return_unused() -> None:
         trim(0)
 
 
-@dataclass(slots=True)
-class _Pass:
-    """When memory was last returned in one way, in processor seconds of the process, and at what
-    cost."""
-
-    at: float
-    cost: float = 0.0
-
-
 async def keep_small() -> NoReturn:
-    """Gives back from time to time what was taken for a while, once all that stays is there.
-
-    What has survived a look of the collector at all objects is left out of the next: else each
-    stops everything for the longer, the more there is. When there is nothing else to do all of it
-    is looked at.
-    """
+    """Gives back from time to time what was taken for a while, once all that stays is there."""
     import asyncio  # late: processes without a loop would wait for it
 
     settle()
-    gc.callbacks.append(_leave_out_survivors)
-    looked = time.process_time()
-    of_all, of_new = _Pass(looked), _Pass(looked)
-    try:
-        while True:
-            await asyncio.sleep(TIDY_SECONDS)
-            now = time.process_time()
-            lately, looked = now - looked, now
-            if is_worth_tidying(now - of_all.at, lately, of_all.cost, TIMES_THE_COST_OF_ALL):
-                gc.unfreeze()
-                of_all.cost = await asyncio.to_thread(_returned)
-                of_all.at = of_new.at = looked = time.process_time()
-            elif is_worth_tidying(now - of_new.at, lately, of_new.cost, TIMES_THE_COST):
-                of_new.cost = await asyncio.to_thread(_returned)
-                of_new.at = looked = time.process_time()
-    finally:
-        gc.callbacks.remove(_leave_out_survivors)
-
-
-def _leave_out_survivors(phase: str, info: Mapping[str, Any]) -> None:
-    """Called by the collector."""
-    if phase == "stop" and info["generation"] == _OLDEST:
-        gc.freeze()
+    tidied = looked = time.process_time()
+    cost = 0.0
+    while True:
+        await asyncio.sleep(TIDY_SECONDS)
+        now = time.process_time()
+        if is_worth_tidying(now - tidied, lately=now - looked, cost=cost):
+            cost = await asyncio.to_thread(_returned)
+            tidied = time.process_time()
+        looked = time.process_time()
 
 
 def _returned() -> float:
@@ -115,14 +79,14 @@ def _returned() -> float:
     return time.thread_time() - began
 
 
-def is_worth_tidying(used: float, lately: float, cost: float, times: float) -> bool:
+def is_worth_tidying(used: float, *, lately: float, cost: float) -> bool:
     """Whether to, by processor seconds since the last time and since the last look.
 
     `cost` is what the last time took: it grows with all that is there, so that a large process that
-    is busy must not do it before `times` as much else was done. When it is calm again it does.
+    is busy must not do it at each look. When it is calm again it does.
     """
     busy = lately > WORTH_TIDYING_SECONDS
-    return used > max(WORTH_TIDYING_SECONDS, (times if busy else TIMES_THE_COST_AT_REST) * cost)
+    return used > max(WORTH_TIDYING_SECONDS, TIMES_THE_COST * cost if busy else 0.0)
 
 
 def _function(name: str) -> "ctypes._NamedFuncPointer | None":
