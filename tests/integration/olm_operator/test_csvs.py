@@ -169,8 +169,8 @@ def test_unmet_requirements_are_told(
     place.csv("operator.v1", **described)
     found = wait_requirement(place, "operator.v1", name, wanted)
     assert found["message"].startswith(message)
-    csv = place.wait_csv("operator.v1", "Pending")
-    assert status(csv, "reason") == "RequirementsNotMet"
+    csv = place.wait_reason("operator.v1", "RequirementsNotMet")
+    assert status(csv, "phase") == "Pending"
     assert status(csv, "message") == "one or more requirements couldn't be found"
 
 
