@@ -66,8 +66,9 @@ test: $(STAMP) ## Lint, then all tests; says at its end what was skipped
 	@echo "all tests passed"
 
 QUICK := tests/unit tests/golden tests/fuzz tests/property
+# Some wait as long as they compute.
 test-quick: $(STAMP) debian # test-unit and test-property side by side
-	@$(PYTEST) -q -n 2 --dist worksteal -m "not integration" $(QUICK)
+	@$(PYTEST) -q -n 4 --dist worksteal -m "not integration" $(QUICK)
 
 test-unit: $(STAMP) debian ## Tests that need no processes
 	@$(PYTEST) -q -n 2 --dist worksteal -m "not integration and not property" $(QUICK)

@@ -6,8 +6,8 @@ from e2e.harness.faults import MACHINE, Fault
 from tests.integration.faults.life import World
 from tests.integration.faults.matrix import Measure, every_write, sample
 
-SAMPLED_LIVES = 4
-SAMPLED_KILLS = 2
+SAMPLED_LIVES = 3
+SAMPLED_KILLS = 1
 
 
 @pytest.mark.faults

@@ -18,8 +18,8 @@ from tests.integration.faults.matrix import (
     sample,
 )
 
-SAMPLED_LIVES = 6
-SAMPLED_KILLS = 2
+SAMPLED_LIVES = 4
+SAMPLED_KILLS = 1
 
 
 @pytest.mark.faults
