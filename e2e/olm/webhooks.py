@@ -23,7 +23,8 @@ from e2e.olm.api import Api
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import PublishedBundle
 
-PROJECT_SECONDS = 0.05
+PROJECT_SECONDS = 0.2
+"""The settling of a new certificate has to take longer."""
 
 
 def publish_webhook_bundle(spec: BundleSpec, port: int, registry: Registry) -> PublishedBundle:

@@ -19,8 +19,9 @@ from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 pytestmark = pytest.mark.integration
 
 KIB, MIB = 1024, 1024 * 1024
-MANY = 1_000
-LARGE_MAPS, LARGE_DEFINITIONS = 19, 2
+MANY = 600
+"""More than the API server is asked to list at once, and than a phase has entries."""
+LARGE_MAPS, LARGE_DEFINITIONS = 8, 2
 MOST_SECONDS = 120.0
 """A deadline for a loaded machine; how long it takes, the benchmark tells."""
 
@@ -79,7 +80,7 @@ def secrets(api: Api, package: str) -> list[str]:
     return [name_of(s) for s in api.list(f"/api/v1/namespaces/{SYSTEM_NAMESPACE}/secrets", owner)]
 
 
-def test_a_thousand_objects(
+def test_hundreds_of_objects(
     api: Api, package: str, install: Callable[[Mapping[str, Any]], None]
 ) -> None:
     named = {f"map-{i:04}": config_map(f"map-{i:04}", str(i)) for i in range(MANY)}
@@ -89,7 +90,7 @@ def test_a_thousand_objects(
     assert texts == {name: obj["data"]["text"] for name, obj in named.items()}
 
 
-def test_twenty_mebibytes_and_definitions_of_one(
+def test_ten_mebibytes_and_definitions_of_one(
     api: Api, package: str, install: Callable[[Mapping[str, Any]], None]
 ) -> None:
     chance = random.Random(package)  # what is all the same would compress to nothing
@@ -102,7 +103,7 @@ def test_twenty_mebibytes_and_definitions_of_one(
         plural: definition(plural, group, chance.randbytes(MIB // 2).hex())
         for plural in (f"larges{i}" for i in range(LARGE_DEFINITIONS))
     }
-    assert sum(len(json.dumps(o)) for o in [*maps.values(), *definitions.values()]) > 19.8 * MIB
+    assert sum(len(json.dumps(o)) for o in [*maps.values(), *definitions.values()]) > 9.4 * MIB
     install(maps | definitions)
     for name, obj in maps.items():
         live = api.get(f"/api/v1/namespaces/{package}/configmaps/{name}")
@@ -111,4 +112,4 @@ def test_twenty_mebibytes_and_definitions_of_one(
     for obj in definitions.values():
         path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name_of(obj)}"
         assert is_true(api.get(path) or {}, "Established")
-    assert len(secrets(api, package)) > 10
+    assert len(secrets(api, package)) > 5

@@ -269,7 +269,7 @@ def revisions(api: Api, package: str) -> list[KubeObject]:
 
 @dataclass
 class Traffic:
-    """Requests that need all three webhooks, many a second, until stopped."""
+    """Requests that need all three webhooks, many in each moment of settling, until stopped."""
 
     control_plane: ControlPlane
     installed: Installed
@@ -279,7 +279,7 @@ class Traffic:
     _threads: list[threading.Thread] = field(default_factory=list)
 
     def __enter__(self) -> Self:
-        self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(3)]
+        self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(2)]
         for thread in self._threads:
             thread.start()
         return self
@@ -296,7 +296,7 @@ class Traffic:
 
     def _run(self) -> None:
         with self.control_plane.client() as http:
-            while not self._stopping.wait(0.05):
+            while not self._stopping.wait(0.2):
                 for problem in (self._admit(http), self._convert(http)):
                     self.sent += 1
                     if problem:
