@@ -70,8 +70,8 @@ class World:
 @pytest.fixture
 def world(olm: Olm, api: Api) -> Iterator[World]:
     yield World(olm, api)
-    olm.stop_operator_controller()
-    olm.start_operator_controller()
+    if olm.operator_controller is None or olm.operator_controller.pid is None:
+        olm.start_operator_controller()
 
 
 def assert_ours(world: World, before: KubeObject, extension: str) -> None:
@@ -315,8 +315,7 @@ def test_objects_exactly_as_upstream_leaves_them(
         world.api.wait_gone(path_of(obj))
     for found in world.api.list(f"{OLM}/clusterobjectsets", f"{names.LABEL_OWNER_NAME}=demo"):
         world.api.wait_gone(path_of(found))
-    world.api.delete("/api/v1/namespaces/demo-system")
-    world.api.wait_gone("/api/v1/namespaces/demo-system")
+    world.olm.control_plane.drop_namespace("demo-system")
 
 
 def _read(path: Path) -> KubeObject:
