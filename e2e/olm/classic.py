@@ -17,8 +17,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import httpx
-
 from api.objects import KubeObject, condition
 from api.operators.names import V1, V1ALPHA1
 from e2e.harness.controlplane import ControlPlane
@@ -29,7 +27,7 @@ from e2e.harness.registry import Registry
 from e2e.olm.api import Api
 from e2e.olm.catalog_servers import Blobs, CatalogServer
 from e2e.olm.csvs import cluster_service_version
-from e2e.olm.daemons import start_daemon
+from e2e.olm.daemons import metrics_of, start_daemon
 from e2e.olm.programs import CONFIG
 from e2e.olm.stand_ins import StandIns
 
@@ -202,15 +200,11 @@ class Classic:
 
     def metrics(self) -> str:
         """What catalog-operator says of itself."""
-        return self._metrics(self.metrics_port)
+        return metrics_of(self.metrics_port)
 
     def operator_metrics(self) -> str:
         """What olm-operator says of itself."""
-        return self._metrics(self.operator_metrics_port)
-
-    def _metrics(self, port: int) -> str:
-        url = f"http://{HOST}:{port}/metrics"
-        return httpx.get(url, trust_env=False).raise_for_status().text
+        return metrics_of(self.operator_metrics_port)
 
     def serve(self, blobs: Blobs) -> CatalogServer:
         """A catalog, for `spec.address`."""

@@ -13,8 +13,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-import httpx
-
 from api.objects import KubeObject, condition
 from e2e.harness.controlplane import ControlPlane, wait_until
 from e2e.harness.errors import log_tail
@@ -23,7 +21,7 @@ from e2e.harness.process import ChildProcess
 from e2e.harness.registry import Registry
 from e2e.olm import releases
 from e2e.olm.api import PATIENCE_SECONDS, Api
-from e2e.olm.daemons import HOST, start_daemon
+from e2e.olm.daemons import HOST, metrics_of, start_daemon
 from e2e.olm.programs import CONFIG, DEFINITIONS
 from e2e.olm.releases import COMPONENTS, ReleaseSpec
 
@@ -183,8 +181,7 @@ class ClusterUpdates:
 
     def metrics(self) -> str:
         """What the operator says of itself."""
-        url = f"http://{HOST}:{self.metrics_port}/metrics"
-        return httpx.get(url, trust_env=False).raise_for_status().text
+        return metrics_of(self.metrics_port)
 
     @property
     def version(self) -> KubeObject:

@@ -7,14 +7,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import httpx
-
 from api.objects import KubeObject
 from e2e.harness.controlplane import ControlPlane, answers_ok, wait_until
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess
 from e2e.olm.api import Api
-from e2e.olm.daemons import start_daemon
+from e2e.olm.daemons import metrics_of, start_daemon
 from e2e.olm.programs import CONFIG
 
 HOST, NAMESPACE, PROGRAM = "127.0.0.1", "olm", "package-server"
@@ -125,5 +123,4 @@ class PackageServer:
 
     def metrics(self) -> str:
         """What the program says of itself."""
-        url = f"http://{HOST}:{self.metrics_port}/metrics"
-        return httpx.get(url, trust_env=False).raise_for_status().text
+        return metrics_of(self.metrics_port)

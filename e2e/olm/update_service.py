@@ -12,7 +12,7 @@ import yaml
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess
 from e2e.harness.running import Running
-from e2e.olm.daemons import HOST, start_daemon
+from e2e.olm.daemons import HOST, metrics_of, start_daemon
 
 PROGRAM = "update-service"
 PATIENCE, POLL_INTERVAL = 60.0, 0.05
@@ -76,8 +76,7 @@ class UpdateService(Running):
 
     def metrics(self) -> str:
         """What the program says of itself."""
-        url = f"http://{HOST}:{self._metrics_port}/metrics"
-        return httpx.get(url, trust_env=False).raise_for_status().text
+        return metrics_of(self._metrics_port)
 
 
 def write_graph_data(

@@ -20,13 +20,14 @@ from cluster_version.io.graph_client import GraphClient
 from cluster_version.io.promql import MetricsStore, Place, finder
 from cluster_version.updates.alert_risks import alert_risks
 from cluster_version.updates.errors import RetrievalError
-from e2e.harness.controlplane import ControlPlane
+from e2e.harness.controlplane import ControlPlane, answers_ok
 from e2e.harness.debian import debian_program
 from e2e.harness.errors import BinaryUnavailable
 from e2e.harness.forward_proxy import ForwardProxy
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess
+from e2e.olm.daemons import plain_client
 from e2e.olm.graph_server import GraphServer, graph_of
 from olm_runtime.controller.status_writer import replace_status
 from olm_runtime.errors import OLMError
@@ -210,15 +211,9 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         log=folder / "prometheus.log",
     )
     child.start()
-
-    def is_ready() -> bool:
-        try:
-            return httpx.get(f"http://{address}/-/ready", trust_env=False).is_success
-        except httpx.TransportError:
-            return False
-
     try:
-        child.wait_ready(is_ready)
+        with plain_client() as client:
+            child.wait_ready(lambda: answers_ok(client, f"http://{address}/-/ready"))
         yield f"http://{address}"
     finally:
         child.stop()

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from api.operators.names import V1
@@ -12,7 +11,7 @@ from e2e.harness.controlplane import wait_until
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess
 from e2e.olm.classic import HOST, OLM_OPERATOR, SYSTEM_NAMESPACE, Classic, Place
-from e2e.olm.daemons import start_daemon
+from e2e.olm.daemons import page, start_daemon
 
 pytestmark = pytest.mark.integration
 
@@ -93,23 +92,20 @@ def replica(olm: Classic, tmp_path: Path) -> Iterator[str]:
 
 
 def test_a_replica_takes_over_from_the_leader(olm: Classic, place: Place, replica: str) -> None:
-    def page(path: str) -> str:
-        return httpx.get(replica + path, trust_env=False).raise_for_status().text
-
-    assert page("/healthz")
-    assert series(page("/metrics"), "csv_count") == []  # it does nothing yet
+    assert page(f"{replica}/healthz")
+    assert series(page(f"{replica}/metrics"), "csv_count") == []  # it does nothing yet
     place.csv(CSV)
     place.wait_csv(CSV)
 
     olm.stop_operator()
     leads = [{"name": LEASE, "value": "1.0"}]
     wait_until(
-        lambda: series(page("/metrics"), "leader_election_master_status") == leads,
+        lambda: series(page(f"{replica}/metrics"), "leader_election_master_status") == leads,
         what="the second replica leads",
     )
     place.csv("other.v1.0.0", deployments=["other"])
     place.wait_csv("other.v1.0.0")
-    assert page("/healthz")
+    assert page(f"{replica}/healthz")
 
 
 def test_other_namespaces_than_those_that_are_watched_are_left_alone(
