@@ -1,6 +1,6 @@
 """Copies of ClusterServiceVersions in the namespaces of their operators."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ import pytest
 
 from api.objects import KubeObject, annotations_of, condition, labels_of, metadata
 from api.operators.names import V1, V1ALPHA1
+from e2e.harness.controlplane import wait_until
 from e2e.olm.classic import Classic, Place, status
 from e2e.olm.pages import DOCS, steps
 from e2e.olm.reader import Reader
@@ -20,24 +21,38 @@ CONFIG = f"/apis/{V1}/olmconfigs/cluster"
 NAME = "hello.v1.0.0"
 
 
-@pytest.fixture
-def teams(olm: Classic) -> Iterator[Sequence[Place]]:
+@pytest.fixture(scope="module")
+def places(olm: Classic) -> Iterator[Callable[..., Place]]:
+    """Makes namespaces. They stay while there are copies, which come back into one that ends."""
+    made: list[str] = []
+
+    def make(*targets: str, own: bool = False) -> Place:
+        place = olm.place(group={"targetNamespaces": list(targets)}, own=own)
+        made.append(place.name)
+        return place
+
+    yield make
+    olm.remove(*made)
+
+
+@pytest.fixture(scope="module")
+def teams(places: Callable[..., Place]) -> Sequence[Place]:
     """Two namespaces without operators of their own."""
-    teams = [olm.place(group={"targetNamespaces": ["nowhere"]}) for _ in range(2)]
-    yield teams
-    for team in teams:
-        olm.remove(team.name)
+    return [places("nowhere") for _ in range(2)]
 
 
-@pytest.fixture
-def everywhere(olm: Classic) -> Iterator[Place]:
-    """The namespace of an operator for all namespaces, which works."""
-    place = olm.place()
+@pytest.fixture(scope="module")
+def everywhere(olm: Classic, places: Callable[..., Place]) -> Iterator[Place]:
+    """The namespace of an operator for all namespaces, which works.
+
+    It is one for all tests: each takes copies to a dozen namespaces.
+    """
+    place = places()
     place.csv(NAME)
     place.wait_csv(NAME)
     yield place
     place.delete(CSVS, NAME)
-    olm.remove(place.name)
+    wait_until(lambda: not copies(olm), what="no copy is left")
 
 
 def copied(place: Place, phase: str = "Succeeded", name: str = NAME) -> KubeObject:
@@ -66,7 +81,7 @@ def edit(place: Place, patch: dict[str, Any], subresource: str = "") -> None:
 
 
 def test_a_csv_that_watches_all_namespaces_is_copied_to_each_of_them(
-    olm: Classic, everywhere: Place, teams: Sequence[Place]
+    olm: Classic, everywhere: Place, teams: Sequence[Place], places: Callable[..., Place]
 ) -> None:
     source = everywhere.wait_csv(NAME)
     copy = copied(teams[0])
@@ -78,27 +93,26 @@ def test_a_csv_that_watches_all_namespaces_is_copied_to_each_of_them(
     assert "ownerReferences" not in metadata(copy)
     running = f"The operator is running in {everywhere.name} but is managing this namespace"
     assert copy["status"]["message"] == running
-    later = olm.place(group={"targetNamespaces": ["nowhere"]})
+    later = places("nowhere")
     copied(later)
     conditions = f"/apis/operators.coreos.com/v2/namespaces/{later.name}/operatorconditions"
     assert olm.api.list(conditions) == []
-    olm.api.delete(f"/api/v1/namespaces/{later.name}")
 
 
 def test_copies_follow_the_target_namespaces_of_the_group(
-    olm: Classic, teams: Sequence[Place]
+    olm: Classic, teams: Sequence[Place], places: Callable[..., Place]
 ) -> None:
-    place = olm.place(group={"targetNamespaces": [teams[0].name]})
-    place.csv(NAME)
-    copied(teams[0])
+    name, place = "follows.v1.0.0", places(teams[0].name)
+    place.csv(name)
+    copied(teams[0], name=name)
     place.patch(
         "operatorgroups", "group", {"spec": {"targetNamespaces": [teams[1].name]}}, version=V1
     )
-    copied(teams[1])
-    gone(teams[0])
+    copied(teams[1], name=name)
+    gone(teams[0], name)
     olm.api.delete(place.path("operatorgroups", "group", version=V1))
-    gone(teams[1])
-    olm.api.delete(f"/api/v1/namespaces/{place.name}")
+    gone(teams[1], name)
+    place.delete(CSVS, name)
 
 
 def test_edits_of_a_copied_csv_are_reverted_and_changes_propagate(
@@ -166,9 +180,9 @@ def test_copies_are_removed_with_what_they_are_copied_from(
 
 
 def test_an_operator_of_a_namespace_itself_is_never_taken_for_a_copy(
-    olm: Classic, everywhere: Place
+    olm: Classic, everywhere: Place, places: Callable[..., Place]
 ) -> None:
-    team = olm.place(own=True)
+    team = places(own=True)
     copied(team)
     olm.api.delete(team.path(CSVS, NAME))
     copied(team)
@@ -181,11 +195,11 @@ def test_an_operator_of_a_namespace_itself_is_never_taken_for_a_copy(
     assert "olm.copiedFrom" not in labels_of(found)
     team.delete(CSVS, other["metadata"]["name"])
     copied(team, name="other.v1.0.0")
-    olm.api.delete(f"/api/v1/namespaces/{team.name}")
+    everywhere.delete(CSVS, "other.v1.0.0")
 
 
 def test_a_program_that_was_killed_goes_on_and_finds_what_happened_meanwhile(
-    olm: Classic, everywhere: Place, teams: Sequence[Place]
+    olm: Classic, everywhere: Place, teams: Sequence[Place], places: Callable[..., Place]
 ) -> None:
     one, other = teams
     for team in teams:
@@ -195,7 +209,7 @@ def test_a_program_that_was_killed_goes_on_and_finds_what_happened_meanwhile(
     edit(one, {"spec": {"version": None}})
     edit(everywhere, {"metadata": {"labels": {"colour": "blue"}}})
     other.csv("nobody.v1", labels={"olm.copiedFrom": "gone"})
-    later = olm.place(group={"targetNamespaces": ["nowhere"]})
+    later = places("nowhere")
     olm.restart_operator(kill=True)
     gone(other, "nobody.v1")
     for team in (one, other, later):
@@ -204,7 +218,6 @@ def test_a_program_that_was_killed_goes_on_and_finds_what_happened_meanwhile(
             NAME,
             lambda obj: labels_of(obj).get("colour") == "blue" and "version" in obj["spec"],
         )
-    olm.api.delete(f"/api/v1/namespaces/{later.name}")
 
 
 def events(place: Place) -> list[KubeObject]:
@@ -223,11 +236,11 @@ def wait_told(olm: Classic, value: str, message: str) -> KubeObject:
 
 
 def test_copies_are_switched_off_and_on_again(
-    olm: Classic, everywhere: Place, teams: Sequence[Place]
+    olm: Classic, everywhere: Place, teams: Sequence[Place], places: Callable[..., Place]
 ) -> None:
     """Present, removed with an Event, said in the status, back, said again; also over kill -9."""
     team, protected = teams
-    place = olm.place(group={"targetNamespaces": [team.name]})
+    place = places(team.name)
     place.csv("single.v1.0.0")
     for each in teams:
         copied(each)
@@ -261,7 +274,7 @@ def test_copies_are_switched_off_and_on_again(
     finally:
         olm.api.delete(CONFIG)
         olm.restart_operator("--protectedCopiedCSVNamespaces=")
-        olm.api.delete(f"/api/v1/namespaces/{place.name}")
+        place.delete(CSVS, "single.v1.0.0")
 
 
 def test_the_page_of_copies(
