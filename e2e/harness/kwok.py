@@ -38,7 +38,7 @@ class SimulatedNodes(Running):
             log=self._log,
         )
         self._child.start()
-        with httpx.Client(trust_env=False) as client:
+        with httpx.Client(verify=False, trust_env=False) as client:  # plain HTTP
             self._child.wait_ready(lambda: answers_ok(client, f"http://{address}/healthz"))
 
     def stop(self) -> None:
