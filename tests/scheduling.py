@@ -11,6 +11,8 @@ OWN_CLUSTER = {
         "cluster_updates",
         "cluster_version",
         "cluster_version_operator",
+        "console",
+        "console_alone",
         "doctor",
         "faults",
         "node_updates",
@@ -19,7 +21,7 @@ OWN_CLUSTER = {
         "pages",
     )
 }
-"""Folders with a control plane of their own."""
+"""Folders with a control plane or a browser of their own."""
 
 
 class FolderScheduling(LoadFileScheduling):

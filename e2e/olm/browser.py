@@ -22,18 +22,24 @@ FLAGS = (
 
 
 @asynccontextmanager
-async def open_console(control_plane: ControlPlane) -> AsyncIterator[Page]:
-    """The first page of a console of this process, which lets its browser in."""
+async def local_console(control_plane: ControlPlane) -> AsyncIterator[str]:
+    """An address that lets in to a console of this process."""
     entries: asyncio.Queue[str] = asyncio.Queue()
     options = ClusterOptions(Reach(str(control_plane.kubeconfig)))
     console = asyncio.create_task(run_local(options, 0, entries.put_nowait))
     try:
-        async with async_playwright() as playwright:
-            chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-            page = await (await chromium.new_context()).new_page()
-            await page.goto(await entries.get())
-            yield page
-            await chromium.close()
+        yield await entries.get()
     finally:
         console.cancel()
         await asyncio.wait([console])
+
+
+@asynccontextmanager
+async def open_console(control_plane: ControlPlane) -> AsyncIterator[Page]:
+    """The first page of a console of this process, which lets its browser in."""
+    async with local_console(control_plane) as entry, async_playwright() as playwright:
+        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = await (await chromium.new_context()).new_page()
+        await page.goto(entry)
+        yield page
+        await chromium.close()

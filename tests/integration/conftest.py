@@ -31,6 +31,7 @@ LONGEST = (
     "cluster_version_operator",
     "test_preflight",
     "console",
+    "console_alone",
     "catalogd",
     "doctor",
     "test_least_rights",

@@ -16,9 +16,9 @@ def shell(olm: Olm, tmp_path_factory: pytest.TempPathFactory) -> Shell:
     return trusting(olm, tmp_path_factory.mktemp("console-user"))(olm.control_plane.kubeconfig)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def start_console(shell: Shell) -> Iterator[Callable[..., Console]]:
-    """Starts consoles, with options; they end with the tests."""
+    """Starts consoles, with options; they end with the folder."""
     started: list[Console] = []
 
     def start(*options: str) -> Console:
@@ -30,14 +30,14 @@ def start_console(shell: Shell) -> Iterator[Callable[..., Console]]:
         each.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def console(start_console: Callable[..., Console]) -> Console:
     return start_console()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Of a module: as long as it is open its own loop runs, and tests with another cannot."""
+    """As long as it is open its own loop runs: tests with another are in console_alone."""
     require_chromium()
     expect.set_options(PATIENCE_MILLISECONDS)
     with sync_playwright() as playwright:

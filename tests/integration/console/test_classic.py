@@ -1,12 +1,12 @@
 """OLM Classic: what needs a person comes first, and a plan is approved with its steps shown."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from e2e.harness.controlplane import ControlPlane
 from e2e.olm.api import Api
@@ -24,16 +24,12 @@ HINDERED = "no operators found in channel <b>stable</b>"
 pytestmark = pytest.mark.integration
 
 
-@pytest.fixture
-def visit(
-    browser: Browser, control_plane: ControlPlane, start_console: Callable[..., Console]
-) -> Iterator[Visit]:
-    """A console that was started when the cluster had the kinds."""
+@pytest.fixture(scope="module")
+def console(control_plane: ControlPlane, start_console: Callable[..., Console]) -> Console:
+    """One that was started when the cluster had the kinds."""
     for each in KINDS:
         control_plane.apply(CRDS / f"{GROUP}_{each}.yaml")
-    visit = Visit(browser, start_console())
-    yield visit
-    visit.close()
+    return start_console()
 
 
 def _path(namespace: str, what: str, version: str = API_VERSION) -> str:

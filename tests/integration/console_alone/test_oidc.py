@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 import yaml
-from playwright.async_api import async_playwright, expect
+from playwright.async_api import Browser, expect
 
 import console.__main__ as program
 from console.__main__ import COOKIE
@@ -25,9 +25,8 @@ from e2e.harness.errors import HarnessError
 from e2e.harness.openid import CLIENT, PASSWORD, Dex, OpenIdProvider
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.ports import free_port
-from e2e.olm.browser import CHROMIUM, FLAGS
 from olm_runtime.errors import TerminalError
-from tests.integration.console.visits import require_chromium
+from tests.integration.console_alone.loop import IN_LOOP_OF_BROWSER
 from tests.requirements import leave_out
 
 HOST = "127.0.0.1"
@@ -192,14 +191,13 @@ async def _way_back(
     raise AssertionError(answer)
 
 
+@IN_LOOP_OF_BROWSER
 @with_both
 async def test_a_browser_signs_in_and_out(
-    serve: Serve, port: int, provider: OpenIdProvider
+    browser: Browser, serve: Serve, port: int, provider: OpenIdProvider
 ) -> None:
-    require_chromium()
-    async with serve(), async_playwright() as playwright:
-        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        context = await chromium.new_context(
+    async with serve():
+        context = await browser.new_context(
             base_url=f"https://{HOST}:{port}", ignore_https_errors=True
         )
         page = await context.new_page()
@@ -222,8 +220,6 @@ async def test_a_browser_signs_in_and_out(
         assert page.url == f"https://{HOST}:{port}/sign-in"
         await page.goto("/doctor")
         await expect(page.get_by_role("link", name="Sign in")).to_be_visible()
-        await context.close()
-        await chromium.close()
 
 
 async def test_a_way_back_counts_once_and_for_its_browser(

@@ -3,12 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
-from playwright.async_api import Browser, Page, Route, async_playwright, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from console.app import console_app
 from console.local import LOOPBACK, entry, entry_routes
@@ -17,20 +16,15 @@ from console.settings import Place
 from console.users import User
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.ports import free_port
-from e2e.olm.browser import CHROMIUM, FLAGS, open_console
+from e2e.olm.browser import local_console
 from olm_client.reach import ClusterOptions, Reach
 from olm_runtime.http.server import listen, serve
-from tests.integration.clusters import own_control_plane
-from tests.integration.console.visits import (
-    PATIENCE_MILLISECONDS,
-    add_catalog,
-    require_chromium,
-)
-from tests.integration.console.way import Way
+from tests.integration.console.visits import PATIENCE_MILLISECONDS, add_catalog
+from tests.integration.console_alone.loop import IN_LOOP_OF_BROWSER
+from tests.integration.console_alone.way import Way
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, IN_LOOP_OF_BROWSER]
 
-CRDS = Path(__file__).parents[3] / "config" / "crd"
 KIND = "/apis/olm.operatorframework.io/v1/clustercatalogs"
 AWAY = "Not connected to the API server"
 NOT_REACHED = "Not connected to the console"
@@ -40,18 +34,6 @@ OPEN = ("/", "/doctor", "/catalogs/before", "/catalogs/before/remove", "/nowhere
 """Of those some are watched, and some ask each time."""
 SOON_MILLISECONDS = 5_000
 """A second is usual; machines of tests are busy."""
-
-
-control_plane = own_control_plane(controller_manager=False)
-
-
-@pytest.fixture
-async def chromium() -> AsyncIterator[Browser]:
-    require_chromium()
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        await browser.close()
 
 
 @asynccontextmanager
@@ -76,9 +58,9 @@ async def _console(control_plane: ControlPlane) -> AsyncIterator[tuple[Way, list
         await user.close()
 
 
-async def _catalogs(chromium: Browser, entries: list[str], script: str = "") -> Page:
+async def _catalogs(browser: Browser, entries: list[str], script: str = "") -> Page:
     """The page of catalogs, in a browser of its own."""
-    context = await chromium.new_context()
+    context = await browser.new_context()
     await context.add_init_script(script)
     page = await context.new_page()
     await page.goto(entries[-1])
@@ -87,11 +69,13 @@ async def _catalogs(chromium: Browser, entries: list[str], script: str = "") -> 
     return page
 
 
-async def test_pages_say_so_and_go_on_by_themselves(control_plane: ControlPlane) -> None:
-    require_chromium()
-    control_plane.apply(CRDS)
-    async with open_console(control_plane) as page:
-        context = page.context
+async def test_pages_say_so_and_go_on_by_themselves(
+    control_plane: ControlPlane, browser: Browser
+) -> None:
+    async with local_console(control_plane) as address:
+        context = await browser.new_context()
+        page = await context.new_page()
+        await page.goto(address)
         await page.get_by_role("link", name="Catalogs", exact=True).first.click()
         await asyncio.to_thread(add_catalog, control_plane, "before")
         await expect(page.get_by_role("link", name="before")).to_be_visible()
@@ -126,11 +110,10 @@ async def test_pages_say_so_and_go_on_by_themselves(control_plane: ControlPlane)
 
 
 async def test_pages_say_while_the_console_is_not_reached(
-    control_plane: ControlPlane, chromium: Browser
+    control_plane: ControlPlane, browser: Browser
 ) -> None:
-    control_plane.apply(CRDS)
     async with _console(control_plane) as (way, entries):
-        pages = [await _catalogs(chromium, entries, script) for script in ("", ALONE)]
+        pages = [await _catalogs(browser, entries, script) for script in ("", ALONE)]
         await asyncio.to_thread(add_catalog, control_plane, "reached")
         for page in pages:
             await expect(page.get_by_role("link", name="reached")).to_be_visible()
@@ -167,11 +150,10 @@ SEE = """isHidden => {
 
 
 async def test_a_page_that_nobody_sees_is_sent_nothing_until_somebody_does(
-    control_plane: ControlPlane, chromium: Browser
+    control_plane: ControlPlane, browser: Browser
 ) -> None:
-    control_plane.apply(CRDS)
     async with _console(control_plane) as (_, entries):
-        page = await _catalogs(chromium, entries)
+        page = await _catalogs(browser, entries)
         streams: list[str] = []
         other = await page.context.new_page()
         page.context.on("request", lambda asked: streams.append(asked.url))
@@ -207,11 +189,10 @@ class Gates:
 
 
 async def test_an_older_answer_does_not_follow_a_newer_one(
-    control_plane: ControlPlane, chromium: Browser
+    control_plane: ControlPlane, browser: Browser
 ) -> None:
-    control_plane.apply(CRDS)
     async with _console(control_plane) as (_, entries):
-        page = await _catalogs(chromium, entries)
+        page = await _catalogs(browser, entries)
         other = await page.context.new_page()
         await other.goto(page.url)
         gates = Gates()
@@ -240,16 +221,15 @@ async def test_an_older_answer_does_not_follow_a_newer_one(
 
 
 async def test_a_page_asks_again_where_an_answer_failed_and_says_what_is_gone_until_it_is_back(
-    control_plane: ControlPlane, chromium: Browser
+    control_plane: ControlPlane, browser: Browser
 ) -> None:
-    control_plane.apply(CRDS)
     failures = [lambda route: route.fulfill(status=503), lambda route: route.abort()]
 
     async def fail(route: Route) -> None:
         await (failures.pop()(route) if failures else route.continue_())
 
     async with _console(control_plane) as (_, entries):
-        page = await _catalogs(chromium, entries)
+        page = await _catalogs(browser, entries)
         await page.route("**/catalogs", fail)
         async with page.expect_response(lambda answer: answer.ok, timeout=PATIENCE_MILLISECONDS):
             await page.evaluate(ASK)

@@ -3,11 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Page, expect
 
 from console.app import console_app
 from console.attempts import Attempts
@@ -16,18 +15,12 @@ from console.local import LOOPBACK
 from console.settings import Place
 from console.signing_in import SIGN_IN, SignIn, TokenReach, sign_in_routes
 from e2e.harness.controlplane import ControlPlane
-from e2e.olm.browser import CHROMIUM, FLAGS
 from olm_runtime.http.server import listen, serve
-from tests.integration.clusters import own_control_plane
-from tests.integration.console.visits import (
-    PATIENCE_MILLISECONDS,
-    add_catalog,
-    require_chromium,
-)
+from tests.integration.console.visits import PATIENCE_MILLISECONDS, add_catalog
+from tests.integration.console_alone.loop import IN_LOOP_OF_BROWSER
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, IN_LOOP_OF_BROWSER]
 
-CRDS = Path(__file__).parents[3] / "config" / "crd"
 CATALOGS = "/apis/olm.operatorframework.io/v1/clustercatalogs"
 RBAC = "rbac.authorization.k8s.io"
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
@@ -35,20 +28,9 @@ ALONE = "delete window.SharedWorker"
 """What some browsers do not have."""
 
 
-control_plane = own_control_plane(controller_manager=False)
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    require_chromium()
-    async with async_playwright() as playwright:
-        yield await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-
-
 @asynccontextmanager
 async def _console(control_plane: ControlPlane) -> AsyncIterator[str]:
     """The address of one where people sign in by tokens. Browsers trust loopback as they do TLS."""
-    control_plane.apply(CRDS)
     listener, sessions = listen((LOOPBACK, 0)), IdentitySessions()
     host = f"{LOOPBACK}:{listener.getsockname()[1]}"
     place = Place(frozenset({host}), secure=False, cookie="__Host-c", sign_in=SIGN_IN)

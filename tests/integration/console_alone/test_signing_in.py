@@ -14,7 +14,6 @@ from e2e.harness.pki import CertificateAuthority
 from e2e.harness.ports import free_port
 from e2e.harness.pytest_plugin import Kubectl
 
-CRDS = Path(__file__).parents[3] / "config" / "crd"
 HOST = "127.0.0.1"
 
 pytestmark = pytest.mark.integration
@@ -64,7 +63,6 @@ async def _sign_in(browser: httpx.AsyncClient, token: str) -> httpx.Response:
 async def test_a_token_signs_in_with_its_own_rights(
     browser: httpx.AsyncClient, control_plane: ControlPlane, kubectl: Kubectl, namespace: str
 ) -> None:
-    control_plane.apply(CRDS)
     tokens = {}
     for name in ("nobody", "reader"):
         kubectl("create", "serviceaccount", name, "-n", namespace)

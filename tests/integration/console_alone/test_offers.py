@@ -19,12 +19,8 @@ from olm_client.catalogs.cluster import Served
 from olm_client.reach import ClusterOptions, Reach
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.overrides import Overrides
-from tests.integration.clusters import own_control_plane
 
 pytestmark = pytest.mark.integration
-
-control_plane = own_control_plane(controller_manager=False)
-"""Where no catalogd takes up what is there for nobody."""
 
 INSIDE = Served("team", "sha256:0", "https://catalogd.olmv1-system.svc/catalogs/team", True)
 OUTSIDE = Served("team", "sha256:0", "https://catalogs.example.com/catalogs/team", True)
@@ -58,8 +54,6 @@ def silent(control_plane: ControlPlane) -> Iterator[str]:
             "resolvedSource": {"type": "Image", "image": {"ref": digest}},
             "urls": {"base": f"https://127.0.0.1:{server.getsockname()[1]}/catalogs/{name}"},
         }
-        crds = Path(__file__).parents[3] / "config" / "crd"
-        control_plane.apply(crds)
         with control_plane.client() as api:
             api.post(kind, json={**made, "metadata": {"name": name}}).raise_for_status()
             api.patch(

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable
-from pathlib import Path
 
 import httpx
 import pytest
@@ -13,7 +12,6 @@ from e2e.harness.controlplane import ControlPlane
 from olm_client.reach import ClusterOptions, Reach
 from tests.integration.console.inside import console_for
 
-CRDS = Path(__file__).parents[3] / "config" / "crd"
 KIND = "/apis/olm.operatorframework.io/v1/clusterextensions"
 FEW, MANY = PAGE_LENGTH + 1, 2 * LIST_PAGE + 1
 
@@ -65,7 +63,6 @@ async def _shown(user: User, browser: httpx.AsyncClient, path: str, text: str) -
 
 
 async def test_a_page_of_many_is_as_long_and_asks_as_often(control_plane: ControlPlane) -> None:
-    control_plane.apply(CRDS)
     user = User.connect("me", ClusterOptions(Reach(str(control_plane.kubeconfig))))
     user.now = lambda: 0.0  # answers about rights do not get old
     names = _names(range(MANY))
