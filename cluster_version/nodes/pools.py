@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,20 +79,24 @@ def is_of_control_plane(node: KubeObject) -> bool:
     return any(label in labels_of(node) for label in ROLE_LABELS)
 
 
-def selects_node(pool: KubeObject, node: KubeObject) -> bool:
-    """Whether a pool's selector meets a node. Raises PoolError for a selector that means nothing.
+def _selector_of(pool: KubeObject) -> LabelSelector | None:
+    """What selects a pool's nodes. Raises PoolError for a selector that means nothing.
 
-    An empty selector selects nothing, as no pool is made to take every node.
+    An empty selector selects nothing, as no pool is made to take every node: it is None.
     """
     said = (pool.get("spec") or {}).get("nodeSelector")
     if not said:
-        return False
+        return None
     try:
         selector = wire.read(LabelSelector, said)
         check(selector)
     except (wire.InvalidObjectError, SelectorError) as error:
         raise PoolError("InvalidNodeSelector", f"spec.nodeSelector: {error}") from error
-    return selects(selector, labels_of(node))
+    return selector
+
+
+def _meets(node: KubeObject, selector: LabelSelector | None) -> bool:
+    return selector is not None and selects(selector, labels_of(node))
 
 
 def members(
@@ -102,19 +106,22 @@ def members(
 
     Raises PoolError where two others select the same node, for there is no telling whose it is.
     """
-    return [node for node in nodes if selects_node(pool, node) and _has(pool, pools, node)]
+    own = _selector_of(pool)
+    selected = [node for node in nodes if _meets(node, own)]
+    selectors = {name_of(each): _understood(each) for each in pools} if selected else {}
+    return [node for node in selected if _has(pool, selectors, node)]
 
 
 def is_in_no_pool(node: KubeObject, pools: Sequence[KubeObject]) -> bool:
     """Whether no pool selects a node. One whose selector means nothing might."""
     try:
-        return not any(selects_node(pool, node) for pool in pools)
+        return not any(_meets(node, _selector_of(pool)) for pool in pools)
     except PoolError:
         return False
 
 
-def _has(pool: KubeObject, pools: Sequence[KubeObject], node: KubeObject) -> bool:
-    selecting = sorted(name_of(each) for each in pools if _understood(each, node))
+def _has(pool: KubeObject, selectors: Mapping[str, LabelSelector | None], node: KubeObject) -> bool:
+    selecting = sorted(name for name, selector in selectors.items() if _meets(node, selector))
     if MASTER in selecting:
         return name_of(pool) == MASTER
     others = [name for name in selecting if name != WORKER]
@@ -126,9 +133,9 @@ def _has(pool: KubeObject, pools: Sequence[KubeObject], node: KubeObject) -> boo
     return name_of(pool) in others if others else name_of(pool) == WORKER
 
 
-def _understood(pool: KubeObject, node: KubeObject) -> bool:
-    """Whether a pool selects a node; what another pool says wrong is that one's to tell."""
+def _understood(pool: KubeObject) -> LabelSelector | None:
+    """What selects a pool's nodes; what another pool says wrong is that one's to tell."""
     try:
-        return selects_node(pool, node)
+        return _selector_of(pool)
     except PoolError:
-        return False
+        return None

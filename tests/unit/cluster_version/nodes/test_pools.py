@@ -105,8 +105,9 @@ def test_a_selector_that_means_nothing_is_its_own_pools_fault() -> None:
     selector = {"matchExpressions": [{"key": "a", "operator": "Near", "values": ["b"]}]}
     broken = pool("infra", nodeSelector=selector)
     pools = [pool("worker", WORKER), broken]
-    with pytest.raises(PoolError, match="Near"):
-        members(broken, pools, nodes(WORKER))
+    for some in (nodes(WORKER), []):
+        with pytest.raises(PoolError, match="Near"):
+            members(broken, pools, some)
     assert len(members(pools[0], pools, nodes(WORKER))) == 1
 
 
