@@ -117,4 +117,3 @@ def test_a_healthy_extension_is_installed_while_forty_hang(
         kubectl("delete", "validatingwebhookconfiguration", package)
         for name in bundles:
             api.delete(extension_path(name))
-        kubectl("delete", "namespace", *bundles, "--wait=false")

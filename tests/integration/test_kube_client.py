@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from api.objects import GVK, KubeObject, metadata, name_of
-from e2e.harness.components import ControlPlaneOptions
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.pytest_plugin import Kubectl
 from olm_rollout.owned import field_migration, fingerprint, needs_migration
@@ -32,6 +31,7 @@ from olm_runtime.kube.media_types import JSON_PATCH
 from olm_runtime.watch.informer import Hooks, Informer, Selection
 from olm_runtime.watch.packed_store import PackedStore
 from operator_controller.apply.owners import APPLIER
+from tests.integration.clusters import own_control_plane
 
 pytestmark = pytest.mark.integration
 
@@ -346,37 +346,38 @@ async def test_a_watch_tells_first_what_there_is_of_a_name(
             task.cancel()
 
 
+own = own_control_plane(controller_manager=False)
+"""Its API server is stopped and started again."""
+
+
 async def test_many_watches_need_few_connections_and_go_on_after_a_restart(
-    tmp_path: Path,
+    own: ControlPlane,
 ) -> None:
     many = long_answers.FEW + 150
-    with ControlPlane(
-        tmp_path / "own", options=ControlPlaneOptions(controller_manager=False)
-    ) as own:
-        async with KubeClient.connect(load_access(str(own.kubeconfig))) as client:
-            await client.find(NAMESPACE, "default")
-            before = open_files()
-            stores = [PackedStore() for _ in range(many)]
-            selection = Selection(CONFIG_MAP, "default", cached=True)
-            informers = [Informer(client, selection, store, RETRIED) for store in stores]
+    async with KubeClient.connect(load_access(str(own.kubeconfig))) as client:
+        await client.find(NAMESPACE, "default")
+        before = open_files()
+        stores = [PackedStore() for _ in range(many)]
+        selection = Selection(CONFIG_MAP, "default", cached=True)
+        informers = [Informer(client, selection, store, RETRIED) for store in stores]
 
-            async def seen_by_all(name: str) -> None:
-                await client.create(config_map("default", name), field_manager="m")
-                while any(s.get(name, "default") is None for s in stores):  # noqa: ASYNC110
-                    await asyncio.sleep(0.05)
+        async def seen_by_all(name: str) -> None:
+            await client.create(config_map("default", name), field_manager="m")
+            while any(s.get(name, "default") is None for s in stores):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
 
-            async with asyncio.timeout(60), asyncio.TaskGroup() as group:
-                tasks = []
-                for informer in informers:  # each has listed before the next one does
-                    tasks.append(group.create_task(informer.run()))
-                    await informer.settled.wait()
-                await seen_by_all("one")
-                assert open_files() - before < long_answers.FEW + 150 / 10
-                await asyncio.to_thread(own.stop_apiserver)
-                await asyncio.to_thread(own.start_apiserver)
-                await seen_by_all("other")
-                for task in tasks:
-                    task.cancel()
+        async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+            tasks = []
+            for informer in informers:  # each has listed before the next one does
+                tasks.append(group.create_task(informer.run()))
+                await informer.settled.wait()
+            await seen_by_all("one")
+            assert open_files() - before < long_answers.FEW + 150 / 10
+            await asyncio.to_thread(own.stop_apiserver)
+            await asyncio.to_thread(own.start_apiserver)
+            await seen_by_all("other")
+            for task in tasks:
+                task.cancel()
 
 
 async def test_a_client_that_is_closed_leaves_no_connection_of_a_request_that_was_cut(
@@ -415,18 +416,20 @@ async def collect(events: AsyncIterator[dict[str, Any]]) -> list[dict[str, Any]]
     return [event async for event in events]
 
 
-@both_connections
-async def test_watching_from_a_version_that_is_too_old_is_gone(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def restarted(own: ControlPlane) -> ControlPlane:
     """A server that was started anew knows nothing of what was before."""
-    with ControlPlane(
-        tmp_path / "own", options=ControlPlaneOptions(controller_manager=False)
-    ) as own:
-        own.stop_apiserver()
-        own.start_apiserver()
-        async with KubeClient.connect(load_access(str(own.kubeconfig))) as client:
-            events = client.watch(CONFIG_MAP, "default", resource_version="1")
-            with pytest.raises(GoneError, match="too old resource version"):
-                await asyncio.wait_for(anext(aiter(events)), 20)
+    own.stop_apiserver()
+    own.start_apiserver()
+    return own
+
+
+@both_connections
+async def test_watching_from_a_version_that_is_too_old_is_gone(restarted: ControlPlane) -> None:
+    async with KubeClient.connect(load_access(str(restarted.kubeconfig))) as client:
+        events = client.watch(CONFIG_MAP, "default", resource_version="1")
+        with pytest.raises(GoneError, match="too old resource version"):
+            await asyncio.wait_for(anext(aiter(events)), 20)
 
 
 async def test_acting_as_a_service_account_has_its_rights_and_no_others(
