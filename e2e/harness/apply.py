@@ -8,6 +8,8 @@ from typing import Any
 import httpx
 import yaml
 
+from e2e.harness.states import states
+
 FIELD_MANAGER = "kubectl"
 DEFAULT_NAMESPACE = "default"
 APPLY = {"fieldManager": FIELD_MANAGER, "force": "true", "fieldValidation": "Strict"}
@@ -59,7 +61,8 @@ class ManifestApplier:
 
     def wait_gone(self, path: str) -> None:
         """Waits until there is nothing at an API path. Errors: TimeoutError."""
-        self._wait(path, lambda answer: answer.status_code == httpx.codes.NOT_FOUND)
+        if all(states(self._client, path, seconds=PATIENCE_SECONDS)):
+            raise TimeoutError(f"{path} is there after {PATIENCE_SECONDS:.0f} s")
 
     def _apply(self, obj: dict[str, Any]) -> dict[str, Any]:
         deadline = time.monotonic() + NEW_KIND_SECONDS

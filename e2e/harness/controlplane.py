@@ -43,6 +43,7 @@ from e2e.harness.pki import (
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess, service_environment
 from e2e.harness.running import Running
+from e2e.harness.states import pause_after
 
 REQUEST_TIMEOUT = 30.0
 KUBECTL_TIMEOUT = 120.0
@@ -399,11 +400,6 @@ def wait_until(condition: Callable[[], bool], *, what: str, timeout: float = 120
         if waited > timeout:
             raise TimeoutError(f"after {timeout:.0f} s still not: {what}")
         time.sleep(pause_after(waited))
-
-
-def pause_after(waited: float) -> float:
-    """Seconds until one asks again; who waits long asks seldom: asking takes processor time."""
-    return min(max(waited / 4, 0.04), 0.5)
 
 
 def answers_ok(client: httpx.Client, url: str) -> bool:

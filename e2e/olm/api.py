@@ -1,6 +1,5 @@
 """Reads and waits for objects of a control plane, faster than one kubectl for each read."""
 
-import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
@@ -8,7 +7,8 @@ from typing import Any, Self
 import httpx
 
 from api.objects import KubeObject, condition
-from e2e.harness.controlplane import ControlPlane, pause_after
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.states import states
 
 OLM = "/apis/olm.operatorframework.io/v1"
 PATIENCE_SECONDS = 180.0
@@ -75,15 +75,11 @@ class Api:
         timeout: float = PATIENCE_SECONDS,
     ) -> KubeObject | None:
         """The object once `holds` says so. TimeoutError with its conditions if it never does."""
-        begun = time.monotonic()
-        while True:
-            found = self.get(path)
+        found = None
+        for found in states(self._http, path, seconds=timeout):
             if holds(found):
                 return found
-            waited = time.monotonic() - begun
-            if waited > timeout:
-                raise TimeoutError(f"{what}: not within {timeout:.0f} s\n{conditions_text(found)}")
-            time.sleep(pause_after(waited))
+        raise TimeoutError(f"{what}: not within {timeout:.0f} s\n{conditions_text(found)}")
 
     def wait_condition(
         self,

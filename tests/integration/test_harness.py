@@ -39,11 +39,14 @@ from e2e.harness.process import ChildProcess
 from e2e.harness.push import Credentials, RegistryClient
 from e2e.harness.pytest_plugin import Kubectl
 from e2e.harness.registry import PasswordAuth, Registry, TokenAuth
+from e2e.harness.states import ASKED_SECONDS, states
 from tests.integration.clusters import own_control_plane
 
 pytestmark = pytest.mark.integration
 
 ROOT = Path(__file__).parents[2]
+PATIENCE = 30.0
+MERGE = {"Content-Type": "application/merge-patch+json"}
 
 
 def config_map(name: str, *, owner: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -122,6 +125,32 @@ class TestControlPlane:
                 lambda: client.get(f"{maps}/dependent").status_code == gone,
                 what="dependent collected",
             )
+
+    def test_states_of_an_object_are_told_as_they_come(
+        self, control_plane: ControlPlane, namespace: str
+    ) -> None:
+        """In the first moments, in which it is asked for, and afterwards, when it is watched."""
+        maps = f"/api/v1/namespaces/{namespace}/configmaps"
+        with control_plane.client() as client:
+            told = states(client, f"{maps}/one", seconds=PATIENCE)
+            assert next(told) is None
+            time.sleep(ASKED_SECONDS)
+            assert next(told) is None
+            client.post(maps, json=config_map("one")).raise_for_status()
+            made = next(filter(None, told))
+            assert (made["kind"], made["metadata"]["name"]) == ("ConfigMap", "one")
+            client.patch(f"{maps}/one", json={"data": {"a": "b"}}, headers=MERGE).raise_for_status()
+            assert any(state and state.get("data") == {"a": "b"} for state in told)
+            client.delete(f"{maps}/one").raise_for_status()
+            assert any(state is None for state in told)
+
+    def test_states_of_an_object_whose_kind_is_not_served_end(
+        self, control_plane: ControlPlane
+    ) -> None:
+        with control_plane.client() as client:
+            told = list(states(client, "/apis/example.com/v1/nothings/one", seconds=1.0))
+        assert len(told) > 1
+        assert not any(told)
 
     def test_manifests_are_applied_as_by_kubectl(
         self, control_plane: ControlPlane, kubectl: Kubectl, namespace: str
