@@ -13,7 +13,8 @@ from cluster_version.controllers.node_stores import POOL
 from cluster_version.nodes.jobs import node_of
 from cluster_version.nodes.names import DESIRED, REASON, STATE
 from cluster_version.nodes.states import NodeState, state_of
-from e2e.harness.controlplane import ControlPlane, pause_after
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.states import pause_after
 from olm_runtime.kube.client import KubeClient
 from tests.integration.node_updates.conftest import NAMESPACE, Controllers
 from tests.integration.node_updates.recorded import JOB, NODE, POD, Recorded, UpdatesRun
