@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from e2e.harness.binaries import helm_binary
 from e2e.harness.controlplane import ControlPlane
+from e2e.harness.process import service_environment
 from e2e.olm.api import Api
 from e2e.olm.chart import CHART, NAMESPACE
 from e2e.olm.pages import Step, shows
@@ -39,12 +40,12 @@ class Reader:
         (folder / "config").symlink_to(CONFIG)
         self._program("kubectl", control_plane.binaries.kubectl.argv)
         self._program("helm", helm_binary().argv, f"'--values={values}'" if values else "")
-        self._environment = {
-            "PATH": f"{folder / 'bin'}:{warm_path()}",
-            "HOME": str(folder),
-            "KUBECONFIG": str(control_plane.kubeconfig),
-            "SSL_CERT_FILE": str(folder / "ca.pem"),
-        }
+        self._environment = service_environment(
+            PATH=f"{folder / 'bin'}:{warm_path()}",
+            HOME=str(folder),
+            KUBECONFIG=str(control_plane.kubeconfig),
+            SSL_CERT_FILE=str(folder / "ca.pem"),
+        )
 
     def run(self, command: str) -> subprocess.CompletedProcess[str]:
         """Runs a command as it stands, but for names."""
