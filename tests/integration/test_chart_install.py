@@ -153,7 +153,6 @@ def test_the_life_of_a_release(
     api.wait_condition(catalog_path("ours"), "Serving", "True")
     assert trusted_by_webhook(api) == authorities
     assert labels_of(api, catalog_path("ours"))["app.kubernetes.io/instance"] == RELEASE
-    release.helm("upgrade", *catalogs, "--set=catalogs[0].priority=5")
     release.helm("upgrade", *catalogs, "--set=catalogs[0].priority=6")
     assert priority_of(api, "ours") == 6
     api.patch(extension_path("greeter"), {"spec": {"source": {"catalog": {"version": "1.1.0"}}}})

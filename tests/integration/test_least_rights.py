@@ -109,12 +109,6 @@ def apply(olm: Olm, objects: list[KubeObject]) -> None:
     olm.control_plane.apply(yaml.safe_dump_all(objects))
 
 
-def delete(olm: Olm, objects: list[KubeObject]) -> None:
-    olm.control_plane.kubectl(
-        "delete", "-f", "-", "--ignore-not-found", "--wait=false", stdin=yaml.safe_dump_all(objects)
-    )
-
-
 def extension(name: str, package: str, namespace: str, **spec: object) -> list[KubeObject]:
     return [
         {
@@ -196,8 +190,7 @@ def test_without_any_one_rule_nothing_is_installed_until_it_is_granted(
         assert api.get(f"/apis/apps/v1/namespaces/{name}/deployments/{HELLO}") is None
         apply(olm, objects)
         api.wait_installed(name, "0.1.0")
-        delete(olm, wanted)
-        api.wait_gone(path)
+        olm.control_plane.end(path)
 
 
 @pytest.mark.usefixtures("hello")
@@ -216,8 +209,7 @@ def test_an_update_halts_until_it_is_granted_and_goes_on_by_itself(olm: Olm, she
         apply(olm, written(shell, f"{asked} --version 0.2.0 --update-from 0.1.0"))
         api.wait_installed(name, "0.2.0")
         api.wait_gone(f"/api/v1/namespaces/{name}/configmaps/{HELLO}-config")
-        delete(olm, wanted)
-        api.wait_gone(path)
+        olm.control_plane.end(path)
 
 
 def test_owning_needs_the_right_on_finalizers(olm: Olm, namespace: str) -> None:
@@ -297,8 +289,7 @@ def test_real_bundles_are_installed_by_exactly_what_is_written(
         apply(olm, wanted)
         api.wait_condition(extension_path(name), "Progressing", "True", message="desired state")
         printed(shell(f"olm rbac {asked} --check {name}-installer"))
-        delete(olm, wanted)
-        api.wait_gone(extension_path(name))
+        olm.control_plane.end(extension_path(name))
 
 
 # A new user's mistakes

@@ -1,7 +1,6 @@
 """Release images from a real registry: verified, forced, refused, fetched once."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -38,7 +37,7 @@ RELEASE = {
 @pytest.fixture(scope="module")
 def published(registry: Registry) -> Published:
     """A release image whose last layer has the release, on top of a program of some size."""
-    program = {**BASE, "usr/lib/program": os.urandom(33 << 20)}
+    program = {**BASE, "usr/lib/program": bytes(33 << 20)}
     image = build_image([program, RELEASE])
     return registry.push(image, "releases/product", tag="1.0.1")
 
