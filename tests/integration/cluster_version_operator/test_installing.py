@@ -8,6 +8,7 @@ import pytest
 from api.objects import KubeObject
 from cluster_version.names import FEATURE_GATE, FEATURE_SET
 from e2e.harness.controlplane import wait_until
+from e2e.harness.errors import ProcessFailed
 from e2e.olm.cluster_updates import CLUSTER_VERSION, OPERATORS, ClusterUpdates
 from e2e.olm.feature_gates import FeatureGates
 from e2e.olm.releases import COMPONENTS, NAMESPACE, PROFILE, ReleaseSpec, config_map
@@ -49,9 +50,14 @@ def test_everything_is_made_and_then_level(cluster: ClusterUpdates) -> None:
 def test_an_own_release_that_cannot_be_read_ends_the_operator(
     cluster: ClusterUpdates, tmp_path: Path
 ) -> None:
-    cluster.start(FIRST, f"--payload-override={tmp_path}")
-    assert cluster.program is not None
-    assert cluster.program.wait(60.0) == 1
+    def start() -> None:
+        """It may end before it is ready, or just afterwards."""
+        cluster.start(FIRST, f"--payload-override={tmp_path}")
+        assert cluster.program is not None
+        cluster.program.wait_ready(lambda: False)
+
+    with pytest.raises(ProcessFailed, match="ended with code 1"):
+        start()
     told = cluster.log.read_text()
     assert f"error: stat {tmp_path}/manifests: no such file or directory\nhint: --payload" in told
 

@@ -220,6 +220,7 @@ async def test_a_browser_signs_in_and_out(
         assert page.url == f"https://{HOST}:{port}/sign-in"
         await page.goto("/doctor")
         await expect(page.get_by_role("link", name="Sign in")).to_be_visible()
+        await context.close()  # before the console ends, which it would ask for more
 
 
 async def test_a_way_back_counts_once_and_for_its_browser(
