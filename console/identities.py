@@ -54,6 +54,8 @@ class IdentitySessions:
     now: Callable[[], float] = time.monotonic
     _held: dict[str, _Held] = field(default_factory=dict)
     _users: dict[str, User] = field(default_factory=dict)
+    _leaving: list[User] = field(default_factory=list)
+    """Those who are being closed: who is cancelled meanwhile leaves them to `close`."""
 
     @property
     def full(self) -> bool:
@@ -95,8 +97,10 @@ class IdentitySessions:
 
     async def _close_unused(self) -> None:
         used = {each.identity for each in self._held.values()}
-        left = [self._users.pop(each) for each in self._users.keys() - used]
+        self._leaving += [self._users.pop(each) for each in self._users.keys() - used]
+        left = list(self._leaving)
         await asyncio.gather(*(each.close() for each in left))
+        self._leaving = [each for each in self._leaving if all(each is not one for one in left)]
 
     async def renew(self) -> None:
         """Has tokens that end soon be followed by others."""

@@ -1,5 +1,6 @@
 """How long sessions last, whose they are, and how often somebody may try."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,29 @@ async def test_a_session_ends_with_its_token_unless_that_is_renewed() -> None:
     assert sessions.find(first.id, used=True) is first
     assert sessions.find(second.id, used=True) is None
     await sessions.close()
+
+
+async def test_who_is_being_closed_when_the_console_ends_is_closed_all_the_same() -> None:
+    sessions, user = IdentitySessions(), somebody()
+    session = sessions.begin(Credential("a"), user)
+    stopping = asyncio.Event()
+
+    async def stops_slowly() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopping.set()
+            await asyncio.Event().wait()
+
+    user.works.begin("slow", stops_slowly)
+    await asyncio.sleep(0)
+    ending = asyncio.create_task(sessions.end(session))
+    await stopping.wait()
+    ending.cancel()
+    await asyncio.wait([ending])
+    await sessions.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        await user.kube.request("GET", "/version")
 
 
 async def test_the_user_of_sessions_is_closed_with_the_last() -> None:
