@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import httpx
-
 from e2e.harness.binaries import kwok_binary
+from e2e.harness.client import plain_client
 from e2e.harness.controlplane import ControlPlane, answers_ok
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess
@@ -38,7 +37,7 @@ class SimulatedNodes(Running):
             log=self._log,
         )
         self._child.start()
-        with httpx.Client(verify=False, trust_env=False) as client:  # plain HTTP
+        with plain_client() as client:
             self._child.wait_ready(lambda: answers_ok(client, f"http://{address}/healthz"))
 
     def stop(self) -> None:

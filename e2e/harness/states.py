@@ -25,13 +25,14 @@ def states(client: httpx.Client, path: str, *, seconds: float) -> Iterator[KubeO
     """
     begun = time.monotonic()
     while (waited := time.monotonic() - begun) < ASKED_SECONDS:
-        yield _asked(client, path)
+        yield object_at(client, path)
         time.sleep(pause_after(waited))
     while (waited := time.monotonic() - begun) < seconds:
         yield from _watched(client, path, pause=pause_after(waited))
 
 
-def _asked(client: httpx.Client, path: str) -> KubeObject | None:
+def object_at(client: httpx.Client, path: str) -> KubeObject | None:
+    """The object at an API path, or None. Errors: httpx.HTTPStatusError."""
     answer = client.get(path)
     if answer.status_code == httpx.codes.NOT_FOUND:
         return None

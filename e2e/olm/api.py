@@ -4,11 +4,9 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
-import httpx
-
 from api.objects import KubeObject, condition
 from e2e.harness.controlplane import ControlPlane
-from e2e.harness.states import states
+from e2e.harness.states import object_at, states
 
 OLM = "/apis/olm.operatorframework.io/v1"
 PATIENCE_SECONDS = 180.0
@@ -37,11 +35,7 @@ class Api:
 
     def get(self, path: str) -> KubeObject | None:
         """The object at an API path, or None."""
-        answer = self._http.get(path)
-        if answer.status_code == httpx.codes.NOT_FOUND:
-            return None
-        found: KubeObject = answer.raise_for_status().json()
-        return found
+        return object_at(self._http, path)
 
     def list(self, path: str, labels: str = "") -> list[KubeObject]:
         """The objects of a collection."""

@@ -4,8 +4,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import httpx
-
+from e2e.harness.client import plain_client
 from e2e.harness.controlplane import answers_ok
 from e2e.harness.process import ChildProcess, service_environment
 from e2e.olm.forked import ForkedDaemon
@@ -71,8 +70,3 @@ def page(url: str) -> str:
     """What is at a plain HTTP address. Errors: httpx.HTTPError."""
     with plain_client() as client:
         return client.get(url).raise_for_status().text
-
-
-def plain_client(*, timeout: float = 5.0) -> httpx.Client:
-    """A client for plain HTTP: without the trusted roots, which take 25 ms of a processor."""
-    return httpx.Client(timeout=timeout, verify=False, trust_env=False)

@@ -20,6 +20,7 @@ from cluster_version.io.graph_client import GraphClient
 from cluster_version.io.promql import MetricsStore, Place, finder
 from cluster_version.updates.alert_risks import alert_risks
 from cluster_version.updates.errors import RetrievalError
+from e2e.harness.client import plain_client
 from e2e.harness.controlplane import ControlPlane, answers_ok
 from e2e.harness.debian import debian_program
 from e2e.harness.errors import BinaryUnavailable
@@ -27,7 +28,6 @@ from e2e.harness.forward_proxy import ForwardProxy
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess
-from e2e.olm.daemons import plain_client
 from e2e.olm.graph_server import GraphServer, graph_of
 from olm_runtime.controller.status_writer import replace_status
 from olm_runtime.errors import OLMError
