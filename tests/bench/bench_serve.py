@@ -1,0 +1,93 @@
+"""How soon `opm serve` can answer, with a cache and without, and what it holds after requests.
+
+Run: python -m tests.bench.bench_serve [CATALOG FOLDER]
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import grpc
+
+from e2e.harness.ports import free_port
+from e2e.harness.process import ChildProcess
+from olm_catalogs.registry import registry_pb2 as messages
+from tests.bench.bench_opm import CATALOG
+from tests.bench.processes import status_mib
+
+RUNS = 5
+ROUNDS = 100
+"""In each all packages are asked for, one after the other, with their names before."""
+HOST = "127.0.0.1"
+
+
+class Made(NamedTuple):
+    """Seconds from start to end of a process, and the most MiB that it held."""
+
+    seconds: float
+    mib: float
+
+
+def make_cache(command: list[str]) -> Made:
+    """Until it would serve (`--cache-only`). Raises RuntimeError if it fails."""
+    begin = time.perf_counter()
+    with subprocess.Popen([*command, "--cache-only"], stderr=subprocess.DEVNULL) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{command} ended with {process.returncode}")
+    return Made(time.perf_counter() - begin, usage.ru_maxrss / 1024)
+
+
+def ask(address: str) -> int:
+    """Asks for the names of packages and for each of them; how many requests that were."""
+    with grpc.insecure_channel(address) as channel:
+        grpc.channel_ready_future(channel).result(timeout=60)
+        listed = channel.unary_stream("/api.Registry/ListPackages")
+        package = channel.unary_unary("/api.Registry/GetPackage")
+        asked = 0
+        for _ in range(ROUNDS):
+            names = [messages.PackageName.FromString(each).name for each in listed(b"")]
+            for name in names:
+                package(messages.GetPackageRequest(name=name).SerializeToString())
+            asked += 1 + len(names)
+    return asked
+
+
+def main() -> None:
+    """Print the figures."""
+    catalog = Path(sys.argv[1]) if len(sys.argv) > 1 else CATALOG
+    program = str(Path(sys.executable).with_name("opm"))
+    made: dict[str, list[Made]] = {"without a cache": [], "with a cache": []}
+    with tempfile.TemporaryDirectory(prefix="olmv1-bench-") as folder:
+        for number in range(RUNS):
+            cache = f"{folder}/cache-{number}"
+            command = [program, "serve", str(catalog), f"--cache-dir={cache}"]
+            for found in made.values():
+                found.append(make_cache(command))
+        for what, found in made.items():
+            seconds = [each.seconds for each in found]
+            print(
+                f"start {what:16} {statistics.median(seconds):6.2f} s ({min(seconds):.2f} to "
+                f"{max(seconds):.2f})  {statistics.median(each.mib for each in found):6.1f} MiB"
+            )
+        address = f"{HOST}:{free_port(HOST)}"
+        port = address.rpartition(":")[2]
+        log = Path(folder, "serve.log")
+        server = ChildProcess("opm serve", [*command, f"--port={port}"], log=log)
+        server.start()
+        try:
+            asked = ask(address)
+            held = status_mib(server, "RssAnon")
+            print(f"after {asked} requests, without mapped files {held:6.1f} MiB")
+        finally:
+            server.stop()
+
+
+if __name__ == "__main__":
+    main()
