@@ -11,9 +11,9 @@ from cluster_version.decisions.alerts import (
     GROUPS,
     group_of,
     is_firing,
+    message_of,
     name_of,
     reason_of,
-    told_of,
 )
 
 PREFIX = "recommended"
@@ -37,15 +37,15 @@ class Finding:
 
 def findings(alerts: Sequence[Json]) -> Sequence[Finding]:
     """What each alert of a group says, and which groups have none."""
-    told: list[Finding] = []
+    firing: list[Finding] = []
     groups = set()
     for alert in alerts:
         group = group_of(alert)
         if group and is_firing(alert):
-            told.append(_finding(alert, group, len(told)))
+            firing.append(_finding(alert, group, len(firing)))
             groups.add(group)
     quiet = [group for group in GROUPS if group not in groups]
-    return told + [Finding(f"{PREFIX}/{group}", TRUE, "AsExpected", "") for group in quiet]
+    return firing + [Finding(f"{PREFIX}/{group}", TRUE, "AsExpected", "") for group in quiet]
 
 
 def _finding(alert: Json, group: str, index: int) -> Finding:
@@ -54,6 +54,6 @@ def _finding(alert: Json, group: str, index: int) -> Finding:
         type=f"{PREFIX}/{group}/{name}/{index}",
         status=FALSE,
         reason=reason_of(alert),
-        message=told_of(alert, group),
+        message=message_of(alert, group),
         issue=name,
     )

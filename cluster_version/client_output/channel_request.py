@@ -18,8 +18,8 @@ def channel_answer(cluster_version: Json, channel: str, warn: Warn, *, explicit:
     known = part(cluster_version, "status", "desired").get("channels") or ()
     others = f" (available channels: {', '.join(known)})" if known else ""
     if channel == current:
-        told = f"already in {channel}{others}" if channel else "in no channel already"
-        return Answer(f"info: Cluster is {told}\n")
+        state = f"already in {channel}{others}" if channel else "in no channel already"
+        return Answer(f"info: Cluster is {state}\n")
     if not channel:
         warn(
             f'warning: Clearing channel "{current}"; cluster will no longer request available '

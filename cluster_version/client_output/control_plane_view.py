@@ -27,7 +27,7 @@ HISTORY_DOCS = (
 NODES_OPERATOR = "machine-config"
 _RELEASE = ("exclude.release.openshift.io/", "include.release.openshift.io/")
 """Annotations of the operators that come with a release."""
-_TOLD_AFTER = 5 * MINUTE
+_GRACE = 5 * MINUTE
 _UNAVAILABLE_ERROR, _DEGRADED_ERROR = 20 * MINUTE, 40 * MINUTE
 _VAGUE = 10 * MINUTE
 _HOUR = timedelta(hours=1)
@@ -110,7 +110,7 @@ def _operator_insights(operator: Json, now: datetime) -> Iterator[Insight]:
     ):
         found = condition(operator, type_)
         since = moment((found or {}).get("lastTransitionTime"))
-        if not found or not since or found["status"] != bad or now <= since + _TOLD_AFTER:
+        if not found or not since or found["status"] != bad or now <= since + _GRACE:
             continue
         yield Insight(
             since=since,
@@ -244,10 +244,10 @@ def _origin(history: Sequence[Json], *, moving: bool) -> str:
 
 
 def _healthy(counted: _Operators) -> str:
-    told = [f"{counted.total - counted.unavailable - counted.degraded} Healthy"]
-    told += [f"{counted.unavailable} Unavailable"] if counted.unavailable else []
-    told += [f"{counted.degraded} Available but degraded"] if counted.degraded else []
-    return ", ".join(told)
+    counts = [f"{counted.total - counted.unavailable - counted.degraded} Healthy"]
+    counts += [f"{counted.unavailable} Unavailable"] if counted.unavailable else []
+    counts += [f"{counted.degraded} Available but degraded"] if counted.degraded else []
+    return ", ".join(counts)
 
 
 def _estimate(remaining: timedelta, lasted: timedelta, *, moving: bool) -> str:
@@ -258,8 +258,8 @@ def _estimate(remaining: timedelta, lasted: timedelta, *, moving: bool) -> str:
     if remaining < -_VAGUE:
         total = short(truncated(lasted + remaining, MINUTE))
         return f" (Est. Time Remaining: N/A; estimate duration was {total})"
-    told = f"<{short(_VAGUE)}" if remaining < _VAGUE else short(remaining)
-    return f" (Est. Time Remaining: {told})"
+    duration = f"<{short(_VAGUE)}" if remaining < _VAGUE else short(remaining)
+    return f" (Est. Time Remaining: {duration})"
 
 
 def _remaining(
@@ -275,7 +275,7 @@ def _remaining(
         last = counted.last_progress
         progress = (last if last and last > began else now) - began
     done = _time_share(counted.share)
-    usable = counted.share > 0 and done > 0 and progress > _TOLD_AFTER
+    usable = counted.share > 0 and done > 0 and progress > _GRACE
     total = progress / done if usable else _earlier(history)
     left = (total - lasted) / SECOND
     left *= 1.2 if left >= 0 else 1 / 1.2

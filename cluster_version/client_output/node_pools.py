@@ -104,8 +104,8 @@ class Node:
         """What is wrong with it."""
         if self.degraded:
             return self._ellipsized(self.reason)
-        told = " | ".join(each.reason for each in self.troubles)
-        return self._ellipsized(told) if self.broken else ""
+        reasons = " | ".join(each.reason for each in self.troubles)
+        return self._ellipsized(reasons) if self.broken else ""
 
     def _ellipsized(self, text: str) -> str:
         return text if len(self.name) < _SHORT_NAME else text.replace(self.name, "<node>")

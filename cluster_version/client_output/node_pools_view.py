@@ -48,13 +48,13 @@ def _node_insights(node: Node) -> Iterator[Insight]:
     if not node.updating and any(not each.harmless for each in node.troubles):
         since = [each.since for each in node.troubles if each.since]
         summary = " | ".join(each.message for each in node.troubles)
-        told = " | ".join(each.description for each in node.troubles)
+        descriptions = " | ".join(each.description for each in node.troubles)
         yield Insight(
             min(since, default=None),
             Level.WARNING,
             "Update Speed",
             summary,
-            node.reason if node.degraded else told,
+            node.reason if node.degraded else descriptions,
             _NODE_DOCS,
             "nodes",
             node.name,
@@ -83,17 +83,17 @@ def _pool_row(pool: Pool) -> str:
     if not total:
         return f"{pool.name}\tEmpty\t\t0 Total\n"
     moving = sum(each.phase in ON_THE_WAY and not each.degraded for each in pool.nodes)
-    told = [
+    counts = [
         f"{sum(each.available for each in pool.nodes)} Available",
         f"{moving} Progressing",
         f"{pool.count(Phase.DRAINING)} Draining",
     ]
     failed = sum(each.degraded for each in pool.nodes)
     paused = pool.count(Phase.PAUSED)
-    told += [f"{paused} Excluded"] if paused else []
-    told += [f"{failed} Degraded"] if failed else []
+    counts += [f"{paused} Excluded"] if paused else []
+    counts += [f"{failed} Degraded"] if failed else []
     share = f"{updated / total * 100:.0f}% ({updated}/{total})"
-    return f"{pool.name}\t{pool.assessment}\t{share}\t{', '.join(told)}\n"
+    return f"{pool.name}\t{pool.assessment}\t{share}\t{', '.join(counts)}\n"
 
 
 def nodes_table(pool: Pool, *, detailed: bool) -> str:

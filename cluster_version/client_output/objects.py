@@ -49,6 +49,7 @@ def indented(message: str) -> str:
     return message.replace("\n", "\n  ")
 
 
-def reason_and_message(told: Json) -> str:
+def reason_and_message(found: Json) -> str:
     """Both as two lines, without an end of line."""
-    return f"  Reason: {told.get('reason') or ''}\n  Message: {indented(told.get('message') or '')}"
+    message = indented(found.get("message") or "")
+    return f"  Reason: {found.get('reason') or ''}\n  Message: {message}"

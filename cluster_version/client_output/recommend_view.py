@@ -203,13 +203,13 @@ def _why(update: Json, blocked: Json | None) -> Json | None:
     judged = condition({"status": update}, RECOMMENDED)
     text = (blocked or {}).get("message") or ""
     if blocked and not any(text in str(each.get("message") or "") for each in risks):
-        told = {"status": FALSE, "reason": blocked.get("reason") or "", "message": text}
+        verdict = {"status": FALSE, "reason": blocked.get("reason") or "", "message": text}
         if judged and judged["status"] != TRUE:
-            return told | {
+            return verdict | {
                 "reason": "MultipleReasons",
                 "message": f"{text}\n\n{judged.get('message') or ''}",
             }
-        return told
+        return verdict
     if not risks or (judged and judged["status"] == TRUE):
         return None
     return judged or _unjudged(update, risks)
@@ -272,8 +272,8 @@ def _by_minor(updates: Sequence[Update], *, outdated: bool) -> Iterator[str]:
 
 
 def _row(update: Update) -> tuple[str, str]:
-    told = _NO_ISSUES if update.why is None else update.why.get("reason") or ""
-    return f"  {update.version}", told
+    reason = _NO_ISSUES if update.why is None else update.why.get("reason") or ""
+    return f"  {update.version}", reason
 
 
 def _table(rows: Sequence[tuple[str, str]], *, heading: bool = True) -> str:

@@ -68,13 +68,13 @@ def alert_insights(alerts: Sequence[Json], started: datetime) -> Iterator[Insigh
         if not when or not level or alert.get("state") == "pending":
             continue
         text = described(alert)
-        told = f" The alert description is: {text}" if text else " The alert has no description."
+        details = f" The alert description is: {text}" if text else " The alert has no description."
         yield Insight(
             since=since,
             level=level,
             impact="Unknown",
             summary=f"Alert is firing: {annotations.get('summary') or name}",
-            description=when + told,
+            description=when + details,
             reference=annotations.get("runbook_url") or NO_RUNBOOK,
             kind=f"alerts.{CONFIG}",
             name="/".join(filter(None, (labels.get("namespace"), name))),
@@ -94,15 +94,15 @@ def health_section(
     insights: Sequence[Insight], updating_for: timedelta, now: datetime, *, detailed: bool
 ) -> str:
     """The worst first, and of the same level the latest first."""
-    told = sorted(
+    complete = sorted(
         (each for each in insights if each.complete),
         key=lambda each: (each.level, each.since or _LONG_AGO),
         reverse=True,
     )
-    if not told:
+    if not complete:
         well = Insight(now - updating_for, Level.INFO, "None", "Update is proceeding well")
         return f"= Update Health =\n{_table([well], now)}"
-    shown = "\n".join(_block(each, now) for each in told) if detailed else _table(told, now)
+    shown = "\n".join(_block(each, now) for each in complete) if detailed else _table(complete, now)
     return f"= Update Health =\n{shown}"
 
 
@@ -110,10 +110,12 @@ def _since(insight: Insight, now: datetime) -> str:
     return short(now - insight.since) if insight.since else "-"
 
 
-def _table(told: Sequence[Insight], now: datetime) -> str:
+def _table(insights: Sequence[Insight], now: datetime) -> str:
     rows = ["SINCE\tLEVEL\tIMPACT\tMESSAGE\n"]
-    rows += [f"{_since(each, now)}\t{each.level}\t{each.impact}\t{each.summary}\n" for each in told]
-    more = len(told) > 1 or told[0].level > Level.INFO
+    rows += [
+        f"{_since(each, now)}\t{each.level}\t{each.impact}\t{each.summary}\n" for each in insights
+    ]
+    more = len(insights) > 1 or insights[0].level > Level.INFO
     return aligned("".join(rows)) + (_HINT if more else "")
 
 

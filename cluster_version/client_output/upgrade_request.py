@@ -139,8 +139,8 @@ def _cleared(cluster_version: Json) -> Answer:
     if wanted is None:
         return Answer("info: No update in progress\n")
     current = part(cluster_version, "status", "desired")
-    kept = _patch(cluster_version, Request(), {}) if wanted.get("acceptRisks") else None
-    patch = kept or {"spec": {"desiredUpdate": None}}
+    retained = _patch(cluster_version, Request(), {}) if wanted.get("acceptRisks") else None
+    patch = retained or {"spec": {"desiredUpdate": None}}
     if _same(wanted, current):
         return Answer(f"Cleared the update field, still at {_name(current)}\n", patch)
     return Answer(f"Cancelled requested upgrade to {_name(wanted)}\n", patch)
@@ -261,8 +261,8 @@ def _unknown(cluster_version: Json, known: Sequence[Json], request: Request) -> 
     next_step = f"{flag} to continue with {'an' if request.to_latest else 'the'} update"
     retrieved = condition(cluster_version, "RetrievedUpdates")
     if retrieved and retrieved["status"] != TRUE:
-        told = reason_and_message(retrieved)
-        return f"cannot refresh available updates:\n{told}\n\nspecify {next_step}."
+        lines = reason_and_message(retrieved)
+        return f"cannot refresh available updates:\n{lines}\n\nspecify {next_step}."
     if known:
         versions = ", ".join(str(each.get("version") or "") for each in known)
         return f"the update is not one of the possible targets: {versions}. specify {next_step}."

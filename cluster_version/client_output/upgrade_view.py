@@ -140,8 +140,8 @@ def _not_recommended(cluster_version: Json, form: Form, *, shown: bool) -> Itera
 
 def _block(release: Json, why: Json, form: Form) -> str:
     verdict = f"  Recommended: {why['status']}\n" if form is Form.DOCUMENT else ""
-    told = {**why, "message": (why.get("message") or "").strip()}
+    stripped = {**why, "message": (why.get("message") or "").strip()}
     return (
         f"\n  Version: {release.get('version') or ''}\n  Image: {release.get('image') or ''}\n"
-        f"{verdict}{reason_and_message(told)}\n"
+        f"{verdict}{reason_and_message(stripped)}\n"
     )

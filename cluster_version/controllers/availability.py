@@ -24,7 +24,7 @@ from cluster_version.updates.risks import Ask, Evaluated, Exposure, evaluate
 from cluster_version.updates.weighing import Weighing
 from olm_runtime.errors import OLMError
 
-KEPT = timedelta(hours=24)
+MAX_AGE = timedelta(hours=24)
 """How old lists may be that stay although the service fails."""
 AGAIN_SECONDS = 1.0
 """Until risks that could not be evaluated are evaluated again."""
@@ -98,7 +98,7 @@ class Found:
 
     def outlasts(self, error: RetrievalError, now: datetime) -> bool:
         """Whether these updates stay although there is no answer now to the same question."""
-        return error.reason in KEEP_LISTS and now - self.since < KEPT
+        return error.reason in KEEP_LISTS and now - self.since < MAX_AGE
 
 
 class Availability:

@@ -66,7 +66,7 @@ class ClusterStatus:
         valid = without_faults(cluster_version, faults)
         self._follow(valid, applied.payload, features, found)
         status = self._availability.put_into(status, now)
-        return self._upgradeability.told(found, status, now)
+        return self._upgradeability.put_into(found, status, now)
 
     def _follow(
         self, cluster_version: KubeObject, applied: Payload, features: Features, found: Found

@@ -113,8 +113,8 @@ def _judged(operator: KubeObject | None) -> object:
     """What releases wait for in a ClusterOperator."""
     if operator is None:
         return None
-    told = (condition(operator, kind) or {} for kind in ("Available", "Degraded"))
-    return version_of(operator), [each.get("status") for each in told]
+    conditions = (condition(operator, kind) or {} for kind in ("Available", "Degraded"))
+    return version_of(operator), [each.get("status") for each in conditions]
 
 
 def _soon(_: Change, enqueue: Enqueue) -> None:

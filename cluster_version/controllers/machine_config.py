@@ -66,8 +66,8 @@ def _pools_of(work: Work) -> Iterator[KubeObject]:
     for manifest in work.payload.manifests:
         obj = manifest.object
         is_pool = (obj["apiVersion"], obj["kind"]) == (POOL.api_version, POOL.kind)
-        is_kept = not is_create_only(obj) and DELETE not in annotations_of(obj)
-        if is_pool and is_kept and not left_out(obj, work.filters):
+        is_reconciled = not is_create_only(obj) and DELETE not in annotations_of(obj)
+        if is_pool and is_reconciled and not left_out(obj, work.filters):
             yield obj
 
 

@@ -62,28 +62,28 @@ class ReleaseLoader:
 
     async def load(self, target: Target) -> Payload | None:
         """The release of a target if it is accepted; in any case `acceptance` tells how it went."""
-        self.tell(begun(target))
+        self.report(begun(target))
         try:
             async with asyncio.timeout(LIMIT_SECONDS):
                 folder, retrieved = await self._source.retrieve(target)
         except TimeoutError:
             late = TransientError(f"it took more than {LIMIT_SECONDS:.0f} s")
-            self.tell(not_retrieved(target, late.message))
+            self.report(not_retrieved(target, late.message))
             return None
         except OLMError as error:
-            self.tell(not_retrieved(target, error.message, _causes(error)))
+            self.report(not_retrieved(target, error.message, _causes(error)))
             return None
         self._announce(loading(target, retrieved))
         try:
             payload = await self._load(folder, target.image)
         except ReleaseError as error:
-            self.tell(not_loaded(target, retrieved, error.message))
+            self.report(not_loaded(target, retrieved, error.message))
             return None
         found = judged(target, retrieved, payload, self._cluster_version())
-        self.tell(found)
+        self.report(found)
         return payload if found.acceptance.is_accepted else None
 
-    def tell(self, progress: Progress) -> Acceptance:
+    def report(self, progress: Progress) -> Acceptance:
         """Notes a step, and announces what there is to tell of it."""
         self.acceptance = progress.acceptance
         self._announce(progress.events)

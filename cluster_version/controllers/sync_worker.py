@@ -239,10 +239,10 @@ class SyncWorker:
             levels = round_.levels if state is not State.RECONCILING else ()
             return replace(current, done=round_.done, levels=levels)
 
-        def tell() -> None:
-            self._tell(now())
+        def publish() -> None:
+            self._publish(now())
 
-        round_ = self._begin(work, state, self._attempt, tell)
+        round_ = self._begin(work, state, self._attempt, publish)
         await self._record(current)
         errors = await round_.run(seconds)
         if errors:
@@ -252,7 +252,7 @@ class SyncWorker:
         self._attempt, self._completed, self._state = 0, self._completed + 1, State.RECONCILING
         done = replace(now(), completed=self._completed)
         done = replace(done, reconciling=True, initial=False, errors=tuple(round_.reported))
-        self._tell(done)
+        self._publish(done)
         return self._interval
 
     async def _record(self, begun: Report) -> None:
@@ -262,20 +262,20 @@ class SyncWorker:
         verified.
         """
         if not self._recorded.is_set():
-            self._tell(begun)
+            self._publish(begun)
             self._notify(0.0)
             await self._recorded.wait()
 
     def _failed(self, report: Report) -> float:
         for error in report.errors:
             log.warning("%s", ": ".join(filter(None, (error.message, _detail(error)))))
-        self._tell(report)
+        self._publish(report)
         self._attempt += 1
         self._completed = 0
         short = FIRST_PAUSE * 2**self._attempt if self._attempt <= SHORT_PAUSES else 1.0
         return short * self._interval * (1 + JITTER * self._jitter())
 
-    def _tell(self, report: Report) -> None:
+    def _publish(self, report: Report) -> None:
         earlier = self.report
         if report.follows(earlier):
             self.report = report

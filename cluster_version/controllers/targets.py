@@ -117,7 +117,7 @@ class Targets:
         """The own release is the first in any case, and nobody is asked about it."""
         target = self._own.target
         local = judged(target, Retrieved(local=True), self._own.payload, cluster_version)
-        self._applied = self._loader.tell(local)
+        self._applied = self._loader.report(local)
         features = self._features.of(target.version)
         before = (status_of(cluster_version).get("capabilities") or {}).get("enabledCapabilities")
         work = Work(
@@ -144,8 +144,8 @@ class Targets:
         self, cluster_version: KubeObject, before: Iterable[str], gates: frozenset[str]
     ) -> ClusterCapabilities:
         asked = spec_of(cluster_version).get("capabilities")
-        kept = (*before, *self._own.always_enabled)
-        return cluster_capabilities(asked, kept, gates)
+        retained = (*before, *self._own.always_enabled)
+        return cluster_capabilities(asked, retained, gates)
 
     def _keep(self) -> None:
         """What was tried meanwhile is told no more, and may be tried again at once."""
@@ -158,12 +158,12 @@ class Targets:
         """The image that is applied is kept; that it has not the version asked for is told once."""
         if target.version in ("", work.payload.release.version):
             self._keep()
-        elif self._loading is None and target != self._told_of:
+        elif self._loading is None and target != self._reported_target:
             retrieved = Retrieved(verified=work.verified)
-            self._loader.tell(judged(target, retrieved, work.payload, cluster_version))
+            self._loader.report(judged(target, retrieved, work.payload, cluster_version))
 
     @property
-    def _told_of(self) -> Target | None:
+    def _reported_target(self) -> Target | None:
         acceptance = self._loader.acceptance
         return None if acceptance is None else acceptance.target
 

@@ -62,7 +62,7 @@ class Upgradeability:
             )
         )
 
-    def told(self, found: Found, status: dict[str, Any], now: datetime) -> dict[str, Any]:
+    def put_into(self, found: Found, status: dict[str, Any], now: datetime) -> dict[str, Any]:
         """A new status with the condition."""
         conditions = ConditionList.of(status.get("conditions") or (), now)
         set_upgradeable(conditions, upgradeable(found))

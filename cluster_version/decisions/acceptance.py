@@ -115,10 +115,10 @@ def not_retrieved(target: Target, problem: str, reasons: Sequence[str] = ()) -> 
 
 def loading(target: Target, retrieved: Retrieved) -> tuple[Event, ...]:
     """What is told once the image is there; of one that could not be verified that it is used."""
-    told = Event(Step.LOAD, f"Loading payload {_named(target)}")
+    event = Event(Step.LOAD, f"Loading payload {_named(target)}")
     if not retrieved.risk:
-        return (told,)
-    return Event(Step.RETRIEVE, retrieved.risk, warns=True), told
+        return (event,)
+    return Event(Step.RETRIEVE, retrieved.risk, warns=True), event
 
 
 def not_loaded(target: Target, retrieved: Retrieved, problem: str) -> Progress:

@@ -76,7 +76,7 @@ def reason_of(alert: Json) -> str:
     return f"Alert:{alert.get('state') or ''}"
 
 
-def told_of(alert: Json, group: str) -> str:
+def message_of(alert: Json, group: str) -> str:
     """What is told of an alert of a group."""
     severity, state = _labels(alert).get("severity") or "", alert.get("state") or ""
     firing = f"{severity} alert {name_of(alert)} {state}, {_WORDS[group]}."

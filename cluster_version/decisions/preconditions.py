@@ -144,14 +144,14 @@ def _giant_hop(cluster_version: KubeObject, version: str) -> Failure | None:
 
 
 def _upgradeable(cluster_version: KubeObject, version: str) -> Failure | None:
-    told = condition(cluster_version, "Upgradeable")
-    if told is None or told.get("status") != "False":
+    found = condition(cluster_version, "Upgradeable")
+    if found is None or found.get("status") != "False":
         return None
     step = _step(UPGRADEABLE, cluster_version, version)
     if isinstance(step, Failure):
         return step
     if step.target.key > step.current.key and not step.keeps_minor:
-        return Failure(UPGRADEABLE, told.get("reason") or "", told.get("message") or "")
+        return Failure(UPGRADEABLE, found.get("reason") or "", found.get("message") or "")
     if has_overrides(cluster_version):
         return _overridden(step)
     return _retarget(cluster_version, step) if step.keeps_minor else None

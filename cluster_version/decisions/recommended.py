@@ -47,12 +47,12 @@ def _alerts(cluster_version: KubeObject, way: str) -> Failure | None:
     )
 
 
-def _is_alert(told: Json | None) -> bool:
+def _is_alert(found: Json | None) -> bool:
     """Whether a risk applies because of an alert."""
     return (
-        told is not None
-        and told.get("status") == "True"
-        and str(told.get("reason") or "").startswith("Alert:")
+        found is not None
+        and found.get("status") == "True"
+        and str(found.get("reason") or "").startswith("Alert:")
     )
 
 
@@ -70,11 +70,11 @@ def _not_available(cluster_version: KubeObject, version: str, way: str) -> Failu
 
 
 def _conditional(update: Json, way: str) -> Failure | None:
-    told = condition({"status": update}, "Recommended")
-    if told is None:
+    found = condition({"status": update}, "Recommended")
+    if found is None:
         problem = "has a status.conditionalUpdates entry, but no Recommended condition."
         return _warning("UnknownConditionType", f"Update {way} {problem}")
-    status, reason, message = (told.get(key) or "" for key in ("status", "reason", "message"))
+    status, reason, message = (found.get(key) or "" for key in ("status", "reason", "message"))
     if status == "True":
         return None
     if status == "False":

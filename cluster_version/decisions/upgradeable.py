@@ -114,28 +114,28 @@ def _unknown(source: str, message: str, problem: str, begin: Version = _NOTHING)
 def _updating(cluster: Cluster) -> Found:
     if not is_true(cluster.cluster_version, "Progressing"):
         return Found()
-    told = "An update is already in progress and the details are in the Progressing condition."
-    return _of_cluster_version(cluster, UPDATING, told, _CONDITION_TYPES)
+    message = "An update is already in progress and the details are in the Progressing condition."
+    return _of_cluster_version(cluster, UPDATING, message, _CONDITION_TYPES)
 
 
 def _overrides(cluster: Cluster) -> Found:
     if not has_overrides(cluster.cluster_version):
         return Found()
-    told = (
+    message = (
         "Disabling ownership via cluster version overrides prevents updates between minor or "
         "major versions. Please remove overrides before requesting a minor or major version update."
     )
-    return _of_cluster_version(cluster, OVERRIDES, told, _OVERRIDES)
+    return _of_cluster_version(cluster, OVERRIDES, message, _OVERRIDES)
 
 
-def _of_cluster_version(cluster: Cluster, name: str, told: str, page: str) -> Found:
+def _of_cluster_version(cluster: Cluster, name: str, message: str, page: str) -> Found:
     text = current_version(cluster.cluster_version)
     try:
         version = parse_version(text)
     except VersionError as error:
         problem = f"failed to parse current target {quote(text)} to SemVer: {error.message}"
         return Found((), (problem,))
-    return _of([Risk(name, told, documentation(version, page))], version)
+    return _of([Risk(name, message, documentation(version, page))], version)
 
 
 # --- what the cluster says -----------------------------------------------------------------------
@@ -149,11 +149,11 @@ def _deletions(cluster: Cluster) -> Found:
     except VersionError as error:
         problem = "Failed to parse cluster version to check resource deletion"
         return _unknown(DELETION, problem, error.message)
-    told = (
+    message = (
         "Cluster minor or major version upgrades are not allowed while resource deletions are in "
         f"progress; resources={','.join(sorted(cluster.deletions))}"
     )
-    return _of([Risk(DELETION, told, documentation(version, _MANIFESTS))], version)
+    return _of([Risk(DELETION, message, documentation(version, _MANIFESTS))], version)
 
 
 def _admin_gates(cluster: Cluster) -> Found:
@@ -176,9 +176,9 @@ def _operators(cluster: Cluster) -> Found:
         problem = "Failed to parse cluster version to check Upgradeable conditions"
         return _unknown(OPERATOR, problem, error.message)
     held = sorted(
-        (name_of(each), str(told.get("message") or ""))
+        (name_of(each), str(found.get("message") or ""))
         for each in cluster.operators
-        if (told := condition(each, UPGRADEABLE)) and told.get("status") == "False"
+        if (found := condition(each, UPGRADEABLE)) and found.get("status") == "False"
     )
     url = documentation(version, _CONDITION_TYPES)
     return _of((Risk(f"{OPERATOR}-{name}", message, url) for name, message in held), version)
@@ -193,15 +193,15 @@ def upgradeable(found: Found) -> Condition | None:
         if not found.problems:
             return None
         message = "\n".join(found.problems)
-        return _told(ConditionStatus.UNKNOWN, "EvaluationFailed", message)
+        return _condition(ConditionStatus.UNKNOWN, "EvaluationFailed", message)
     first = found.risks[0]
     if len(found.risks) == 1:
         named = first.name if re.fullmatch(REASON, first.name) else UNNAMED
-        return _told(ConditionStatus.FALSE, named, first.message)
+        return _condition(ConditionStatus.FALSE, named, first.message)
     problem = "Cluster should not be upgraded between minor or major versions for multiple reasons:"
     texts = [problem, *(risk.message for risk in found.risks)]
-    return _told(ConditionStatus.FALSE, MULTIPLE, "\n* ".join(texts))
+    return _condition(ConditionStatus.FALSE, MULTIPLE, "\n* ".join(texts))
 
 
-def _told(status: ConditionStatus, reason: str, message: str) -> Condition:
+def _condition(status: ConditionStatus, reason: str, message: str) -> Condition:
     return Condition(type=UPGRADEABLE, status=status, reason=reason, message=message)

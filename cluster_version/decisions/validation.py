@@ -169,7 +169,7 @@ def without_faults(cluster_version: KubeObject, errors: Sequence[FieldError]) ->
     return {**cluster_version, "spec": spec}
 
 
-def told(errors: Sequence[FieldError]) -> str:
+def message_of(errors: Sequence[FieldError]) -> str:
     """The message of the condition Invalid."""
     problem = "The cluster version is invalid:"
     if len(errors) == 1:

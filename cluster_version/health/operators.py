@@ -27,8 +27,8 @@ def judge(manifest: KubeObject, live: KubeObject, state: State) -> None:
         "progressing": not _is(progressing, "False"),
         "degraded": not _is(degraded, "False"),
     }
-    told = ", ".join(f"{key}={str(value).lower()}" for key, value in facts.items())
-    detail = f"cluster operator {name}: {told}, undone={', '.join(undone)}"
+    summary = ", ".join(f"{key}={str(value).lower()}" for key, value in facts.items())
+    detail = f"cluster operator {name}: {summary}, undone={', '.join(undone)}"
     if not facts["available"]:
         detail = _said(name, available, ": ") or detail
         raise _error(name, "NotAvailable", Effect.FAIL, "is not", "are not", detail)
@@ -72,9 +72,9 @@ def _said(name: str, found: Json | None, separator: str) -> str:
     """What a condition says itself, if it says anything."""
     if not found or not found.get("message"):
         return ""
-    told = f"{found['type']}={found.get('status')}"
+    state = f"{found['type']}={found.get('status')}"
     return (
-        f"cluster operator {name} is {told}: {found.get('reason') or ''}{separator}"
+        f"cluster operator {name} is {state}: {found.get('reason') or ''}{separator}"
         f"{found['message']}"
     )
 

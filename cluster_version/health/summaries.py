@@ -171,5 +171,5 @@ def in_short(reason: str, name: str) -> str:
         )
     if reason.startswith(_PREFIX):
         return "the update could not be applied"
-    told = f"{name} has an unknown error" if name else "an unknown error has occurred"
-    return f"{told}: {reason}"
+    text = f"{name} has an unknown error" if name else "an unknown error has occurred"
+    return f"{text}: {reason}"

@@ -32,13 +32,14 @@ def judge(live: KubeObject, state: State) -> None:
 
 def _definition(live: KubeObject) -> None:
     named = f"CustomResourceDefinition {name_of(live)}"
-    told = condition(live, "Established")
-    if told is None:
+    established = condition(live, "Established")
+    if established is None:
         found = (live.get("status") or {}).get("conditions") or []
         problem = f"does not declare an Established status condition: {_as_go_prints(found)}"
         raise TransientError(f"{named} {problem}")
-    if told.get("status") != "True":
-        raise TransientError(f"{named} Established={told.get('status')}, {_reason_of(told)}")
+    if established.get("status") != "True":
+        problem = f"Established={established.get('status')}, {_reason_of(established)}"
+        raise TransientError(f"{named} {problem}")
 
 
 def _deployment(live: KubeObject) -> None:
@@ -56,14 +57,17 @@ def _deployment(live: KubeObject) -> None:
             f"replicas={status.get('unavailableReplicas') or 0}",
         )
     if _is(available, "False") and _is(progressing, "False"):
-        told = " or progressing ".join(_bracketed(each) for each in (available, progressing))
+        reasons = " or progressing ".join(_bracketed(each) for each in (available, progressing))
         raise UpdateError(
-            f"{named} is not available {told}",
+            f"{named} is not available {reasons}",
             reason="WorkloadNotAvailable",
             names=[place],
             detail=f"{named} is not available and not progressing; {_counts(status)}",
         )
-    if _is(progressing, "False") and _told(progressing)[0] == "ProgressDeadlineExceeded":
+    if (
+        _is(progressing, "False")
+        and _reason_and_message(progressing)[0] == "ProgressDeadlineExceeded"
+    ):
         problem = f"{named} is Progressing=False: {_reason_of(progressing)}"
         raise UpdateError(problem, reason="WorkloadNotProgressing", names=[place], detail=problem)
 
@@ -81,8 +85,8 @@ def _job(live: KubeObject) -> None:
     if status.get("succeeded") or status.get("active") or not status.get("failed"):
         return
     reason, message = "DeadlineExceeded", "Job was active longer than specified deadline"
-    for told in (status.get("conditions") or ())[:1]:
-        reason, message = _told(told)
+    for each in (status.get("conditions") or ())[:1]:
+        reason, message = _reason_and_message(each)
     raise TransientError(f"deadline exceeded, reason: {quote(reason)}, message: {quote(message)}")
 
 
@@ -90,17 +94,17 @@ def _is(found: Json | None, status: str) -> bool:
     return found is not None and found.get("status") == status
 
 
-def _told(found: Json | None) -> tuple[str, str]:
+def _reason_and_message(found: Json | None) -> tuple[str, str]:
     known = found or {}
     return known.get("reason") or "", known.get("message") or ""
 
 
 def _reason_of(found: Json | None) -> str:
-    return ": ".join(_told(found))
+    return ": ".join(_reason_and_message(found))
 
 
 def _bracketed(found: Json | None) -> str:
-    reason, message = _told(found)
+    reason, message = _reason_and_message(found)
     return f"{reason} ({message})"
 
 
@@ -117,8 +121,8 @@ def _as_go_prints(conditions: Sequence[Json]) -> str:
     return f"[{' '.join(map(_fields, conditions))}]"
 
 
-def _fields(told: Json) -> str:
-    since = str(told.get("lastTransitionTime") or "0001-01-01T00:00:00Z")
+def _fields(found: Json) -> str:
+    since = str(found.get("lastTransitionTime") or "0001-01-01T00:00:00Z")
     moment = since.replace("T", " ").replace("Z", " +0000 UTC")
-    named = (told.get(field) or "" for field in ("type", "status"))
-    return f"{{{' '.join([*named, moment, *_told(told)])}}}"
+    named = (found.get(field) or "" for field in ("type", "status"))
+    return f"{{{' '.join([*named, moment, *_reason_and_message(found)])}}}"

@@ -13,15 +13,15 @@ class FilesReader:
     def __init__(self) -> None:
         self._fault: GraphDataError | None = None
 
-    async def read(self, news: Mapping[str, bytes] | None) -> GraphData | None:
+    async def read(self, files: Mapping[str, bytes] | None) -> GraphData | None:
         """The data of files, by their paths; None where there is nothing new.
 
         Raises GraphDataError, of the same files again and again.
         """
-        if news is not None:
+        if files is not None:
             self._fault = None
             try:
-                return await asyncio.to_thread(read_graph_data, news)
+                return await asyncio.to_thread(read_graph_data, files)
             except GraphDataError as error:
                 self._fault = error
         if self._fault is not None:

@@ -52,7 +52,7 @@ class ReleaseScan:
         self._list = cache / f"repository-{name}.json"
         self._known: dict[str, Found] = {}
         self._releases: list[GraphRelease] | None = None
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     async def look(self) -> Sequence[GraphRelease] | None:
         """The releases in the order of their tags; None while they are the same.
@@ -116,7 +116,7 @@ class ReleaseScan:
                 found = await _in_folder(self._cache, lambda work: read_release(client, ref, work))
                 await asyncio.to_thread(_store, file, found)
         except (ImageContentError, ImageNotFoundError, LayerError) as error:
-            self._tell(ref, error)
+            self._report(ref, error)
             return None
         return found
 
@@ -126,12 +126,12 @@ class ReleaseScan:
         try:
             return releases_of(found.metadata, payload=str(ref), architectures=found.architectures)
         except GraphDataError as error:
-            self._tell(ref, error)
+            self._report(ref, error)
             return []
 
-    def _tell(self, ref: ImageRef, error: OLMError) -> None:
-        if ref.digest not in self._told:
-            self._told.add(ref.digest)
+    def _report(self, ref: ImageRef, error: OLMError) -> None:
+        if ref.digest not in self._reported:
+            self._reported.add(ref.digest)
             log.warning("%s is left out: %s", ref, error.message)
 
 

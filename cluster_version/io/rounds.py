@@ -90,8 +90,8 @@ class Round:
         """
         graph = task_graph([manifest.file for manifest in self.manifests], self.state)
         self._counts = LevelCounts(each.file for each in self.manifests if self._is_wanted(each))
-        is_kept = self.state is State.RECONCILING
-        order = shuffled(len(graph.groups), self.attempt) if is_kept else None
+        is_reconciling = self.state is State.RECONCILING
+        order = shuffled(len(graph.groups), self.attempt) if is_reconciling else None
         self._end = asyncio.get_running_loop().time() + (math.inf if seconds is None else seconds)
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
@@ -125,14 +125,14 @@ class Round:
         try:
             await self._try_again_and_again(self.manifests[position])
         except OLMError as error:
-            failed = self._told(position, error)
+            failed = self._update_error(position, error)
             if failed.effect is Effect.REPORT:
                 self.reported.append(failed)
                 return
             self.errors.append(failed)
             raise failed from error
 
-    def _told(self, position: int, error: OLMError) -> UpdateError:
+    def _update_error(self, position: int, error: OLMError) -> UpdateError:
         if isinstance(error, UpdateError):
             return error
         cause = _cause_of(error)

@@ -96,8 +96,8 @@ class Verifier:
         if own is None:
             await self._search_stores(search, digest, [OwnStore(store) for store in stores])
             if not search.is_done:
-                for told in (exhausted(stores), *all_exhausted(stores)):
-                    search.note(told)
+                for text in (exhausted(stores), *all_exhausted(stores)):
+                    search.note(text)
         elif not own:
             search.note(EMPTY_OWN_STORES)
         else:

@@ -88,5 +88,5 @@ class Transitions:
 
 
 def _statuses(operator: KubeObject) -> dict[str, str]:
-    told = (operator.get("status") or {}).get("conditions") or ()
-    return {each["type"]: each.get("status") or "" for each in told}
+    found = (operator.get("status") or {}).get("conditions") or ()
+    return {each["type"]: each.get("status") or "" for each in found}

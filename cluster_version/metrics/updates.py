@@ -49,8 +49,12 @@ def recommended_since(cluster_version: KubeObject) -> Iterator[tuple[Labels, flo
     for update in _status(cluster_version).get("conditionalUpdates") or ():
         for said in update.get("conditions") or ():
             if said["type"] == RECOMMENDED:
-                told = {key: said.get(key) or "" for key in ("status", "reason")}
-                labels = {"version": update["release"]["version"], "condition": RECOMMENDED, **told}
+                verdict = {key: said.get(key) or "" for key in ("status", "reason")}
+                labels = {
+                    "version": update["release"]["version"],
+                    "condition": RECOMMENDED,
+                    **verdict,
+                }
                 yield labels, seconds(said.get("lastTransitionTime"))
 
 
@@ -69,7 +73,7 @@ def installer(config_maps: Mapping[str, KubeObject]) -> Iterator[tuple[Labels, f
     for name, kind in INSTALLERS.items():
         if name in config_maps:
             data = config_maps[name].get("data") or {}
-            told = {key: data.get(key, _MISSING) for key in ("version", "invoker")}
-            yield {"type": kind, **told}, 1
+            details = {key: data.get(key, _MISSING) for key in ("version", "invoker")}
+            yield {"type": kind, **details}, 1
             return
     yield {"type": "", "version": "", "invoker": ""}, 1

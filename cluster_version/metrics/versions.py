@@ -50,8 +50,8 @@ class _Asked:
         newest = self.history[0] if self.history else NOTHING
         status = self.cluster_version.get("status") or {}
         moved = [each.get("lastTransitionTime") for each in status.get("conditions") or ()]
-        told = [newest.get("startedTime"), newest.get("completionTime"), *moved]
-        return max(self.created, *map(seconds, told))
+        times = [newest.get("startedTime"), newest.get("completionTime"), *moved]
+        return max(self.created, *map(seconds, times))
 
 
 def last_completed(cluster_version: KubeObject) -> str:

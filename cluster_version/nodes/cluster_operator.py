@@ -83,22 +83,22 @@ def nodes_status(nodes: Nodes, old: Mapping[str, Any], now: datetime) -> RawStat
     """
     awaited = "; ".join(nodes.awaited)
     versions = [each for each in old.get("versions") or () if each["name"] != _OPERATOR]
-    told = _told(old) if awaited else nodes.version
-    if told:
-        versions = [{"name": _OPERATOR, "version": told}, *versions]
-    verdicts = _verdicts(nodes, awaited, told)
+    deployed = _reported_version(old) if awaited else nodes.version
+    if deployed:
+        versions = [{"name": _OPERATOR, "version": deployed}, *versions]
+    verdicts = _verdicts(nodes, awaited, deployed)
     return {**old, "conditions": merged_conditions(old, verdicts, now), "versions": versions}
 
 
-def _told(old: Mapping[str, Any]) -> str:
+def _reported_version(old: Mapping[str, Any]) -> str:
     named = (each for each in old.get("versions") or () if each["name"] == _OPERATOR)
     return next((str(each.get("version") or "") for each in named), "")
 
 
-def _verdicts(nodes: Nodes, awaited: str, told: str) -> Iterator[Verdict]:
+def _verdicts(nodes: Nodes, awaited: str, deployed: str) -> Iterator[Verdict]:
     towards = f"Working towards {nodes.version}: {awaited}"
-    if told:
-        yield "Available", True, AS_EXPECTED, f"Cluster has deployed {told}"
+    if deployed:
+        yield "Available", True, AS_EXPECTED, f"Cluster has deployed {deployed}"
     else:
         yield "Available", False, "RequiredPoolsNotReady", towards
     if awaited:
@@ -118,8 +118,8 @@ def _degraded(pools: Iterable[KubeObject]) -> Iterator[str]:
         if is_true(pool, "Degraded"):
             conditions = (pool.get("status") or {}).get("conditions") or ()
             kinds = ("RenderDegraded", "NodeDegraded")
-            told = [each.get("message") for each in conditions if each["type"] in kinds]
-            yield f"required pool {name_of(pool)}: {', '.join(filter(None, told))}"
+            messages = [each.get("message") for each in conditions if each["type"] in kinds]
+            yield f"required pool {name_of(pool)}: {', '.join(filter(None, messages))}"
 
 
 def _upgradeable(pools: Sequence[KubeObject]) -> Verdict:

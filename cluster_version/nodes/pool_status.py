@@ -66,9 +66,9 @@ def _degraded(failed: Sequence[NodeState], problem: PoolError | None) -> Iterabl
     broken = problem is not None
     yield ("RenderDegraded", broken, problem.reason if problem else "", str(problem or ""))
     noun = "node is" if len(failed) == 1 else "nodes are"
-    told = ", ".join(f'Node {node.name} is reporting: "{node.failure}"' for node in failed)
+    message = ", ".join(f'Node {node.name} is reporting: "{node.failure}"' for node in failed)
     reason = f"{len(failed)} {noun} reporting degraded status on sync" if failed else ""
-    yield ("NodeDegraded", bool(failed), reason, told)
+    yield ("NodeDegraded", bool(failed), reason, message)
     yield ("Degraded", bool(failed) or broken, "", "")
 
 

@@ -134,9 +134,9 @@ class Controllers:
             return own.payload if work is None else work.payload
 
         trust = ReleaseTrust(own.payload, applied, self._verifier)
-        kept = SignatureConfigMaps(self._client)
+        config_maps = SignatureConfigMaps(self._client)
         every = 2 * self._settings.resync_seconds
-        group.create_task(kept.keep(lambda: trust.signatures, PROGRAM, every))
+        group.create_task(config_maps.keep(lambda: trust.signatures, PROGRAM, every))
         loader = ReleaseLoader(
             ReleaseImages(self._fetch, trust.verify),
             self._load,

@@ -33,10 +33,10 @@ def features_of(feature_gate: KubeObject | None, version: str) -> Features:
     """
     if feature_gate is None:
         return DEFAULT
-    told = (feature_gate.get("status") or {}).get("featureGates") or ()
+    versions = (feature_gate.get("status") or {}).get("featureGates") or ()
     enabled = (
         gate["name"]
-        for details in told
+        for details in versions
         if details.get("version") == version
         for gate in details.get("enabled") or ()
     )

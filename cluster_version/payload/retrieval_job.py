@@ -141,24 +141,24 @@ def is_done(job: KubeObject) -> bool:
 def lacks_programs(pods: Iterable[KubeObject]) -> bool:
     """Whether the image of a Job has no program of a name that the Job runs."""
     states = (state for pod in pods for state in _states(pod))
-    told = (each for state in states for each in (state.get("waiting"), state.get("terminated")))
+    details = (each for state in states for each in (state.get("waiting"), state.get("terminated")))
     return any(
         each.get("reason") in _NOT_STARTED and _NO_PROGRAM.search(each.get("message") or "")
-        for each in told
+        for each in details
         if each
     )
 
 
 def failure(job: KubeObject, pods: Iterable[KubeObject]) -> str | None:
     """Why a Job has failed, or never will succeed; None if neither."""
-    told = [message for pod in pods for message in _messages(pod)]
-    hopeless = next((message for is_hopeless, message in told if is_hopeless), None)
+    messages = [message for pod in pods for message in _messages(pod)]
+    hopeless = next((message for is_hopeless, message in messages if is_hopeless), None)
     if hopeless is not None:
         return hopeless
     failed = _true_conditions(job).get("Failed")
     if failed is None:
         return None
-    reasons = [message for _, message in told if message]
+    reasons = [message for _, message in messages if message]
     return ": ".join(filter(None, (failed.get("message") or "it has failed", *reasons[-1:])))
 
 

@@ -11,7 +11,12 @@ from itertools import pairwise
 from pysequoia.packet import Packet, Tag
 
 from cluster_version.signatures.errors import SignatureError
-from cluster_version.signatures.packets import SignaturePacket, read_signature, split, told
+from cluster_version.signatures.packets import (
+    SignaturePacket,
+    as_signature_errors,
+    read_signature,
+    split,
+)
 from cluster_version.signatures.public_keys import (
     PublicKey,
     UnsupportedKeyError,
@@ -48,7 +53,7 @@ def read_key_ring(data: bytes) -> KeyRing:
     unsupported: SignatureError | None = None
     for begin, end in pairwise([*first, len(parts)]):
         try:
-            with told():
+            with as_signature_errors():
                 ring += _signing_keys(parts[begin], parts[begin + 1 : end])
         except UnsupportedKeyError as error:
             unsupported = error

@@ -7,7 +7,7 @@ from pysequoia.packet import Packet, Tag
 
 from cluster_version.signatures.errors import SignatureError
 from cluster_version.signatures.key_rings import KeyRing
-from cluster_version.signatures.packets import FIRST_BIT, read_signature, split, told
+from cluster_version.signatures.packets import FIRST_BIT, as_signature_errors, read_signature, split
 from cluster_version.signatures.public_keys import check
 
 MAX_MESSAGE = 1 << 16
@@ -20,7 +20,7 @@ _ENCRYPTED = (Tag.PKESK, Tag.SKESK, Tag.SED, Tag.SEIP, Tag.AED)
 
 def signed_content(message: bytes, ring: KeyRing, now: datetime) -> bytes:
     """The data of a message that one key of a ring signed. Raises SignatureError."""
-    with told():
+    with as_signature_errors():
         return _signed_content(message, ring, now)
 
 

@@ -59,7 +59,7 @@ def split(data: bytes) -> list[Packet]:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def as_signature_errors() -> Iterator[None]:
     """Raises SignatureError for what pysequoia cannot make out, as it is parsed or looked at."""
     try:
         yield
@@ -71,13 +71,13 @@ def told() -> Iterator[None]:
 def _flat(data: bytes, depth: int) -> Iterator[Packet]:
     if not depth:
         raise SignatureError("compressed packets are in each other too deeply")
-    with told():
+    with as_signature_errors():
         packets = [each for each in PacketPile.from_bytes(data) if _is_known(each)]
     for packet in packets:
         if packet.tag != Tag.CompressedData:
             yield packet
             continue
-        with told():
+        with as_signature_errors():
             body = packet.body
         if body[:1] == _BZIP2:
             yield from _flat(_without_bzip2(body[1:]), depth - 1)

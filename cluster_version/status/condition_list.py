@@ -30,16 +30,16 @@ class ConditionList:
     def set(self, kind: str, status: ConditionStatus, reason: str = "", message: str = "") -> None:
         """Sets a condition in its place; its time moves when its status does."""
         said = {"status": status.value, "reason": reason, "message": bounded_message(message)}
-        told = {key: value for key, value in said.items() if value}
+        fields = {key: value for key, value in said.items() if value}
         begun = timestamp(self.now)
         for place, before in enumerate(self.conditions):
             if before.get("type") != kind:
                 continue
             if before.get("status") == status.value:
                 begun = before.get("lastTransitionTime") or begun
-            self.conditions[place] = {"type": kind, **told, "lastTransitionTime": begun}
+            self.conditions[place] = {"type": kind, **fields, "lastTransitionTime": begun}
             return
-        self.conditions.append({"type": kind, **told, "lastTransitionTime": begun})
+        self.conditions.append({"type": kind, **fields, "lastTransitionTime": begun})
 
     def remove(self, kind: str) -> None:
         """Removes a condition, if there is one."""

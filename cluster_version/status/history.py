@@ -14,7 +14,7 @@ from api.wire import timestamp
 MAX_ENTRIES = 100
 MINOR = 2
 """How many numbers of a version tell its minor version."""
-NEWEST_KEPT = 5
+NEWEST_RETAINED = 5
 
 
 class State(StrEnum):
@@ -130,7 +130,7 @@ def _same_release(entry: Entry, reached: Reached) -> Entry | None:
 
 # --- what is forgotten first -----------------------------------------------------------------
 
-_KEPT, _INTERESTING, _IN_MINOR_UPDATE, _IN_PATCH_UPDATE = 1000.0, 30.0, 20.0, -20.0
+_RETAINED, _INTERESTING, _IN_MINOR_UPDATE, _IN_PATCH_UPDATE = 1000.0, 30.0, 20.0, -20.0
 _BY_AGE = -1.01
 
 
@@ -146,8 +146,8 @@ def _weight(history: Sequence[Entry], index: int, most: int) -> float:
     """How much an entry says beside the completed ones around it; of two the newer says more."""
     completed = [at for at, each in enumerate(history) if each.state is State.COMPLETED]
     weight = _BY_AGE * index
-    if index < NEWEST_KEPT or index == most or index in completed[:1]:
-        return weight + _KEPT
+    if index < NEWEST_RETAINED or index == most or index in completed[:1]:
+        return weight + _RETAINED
     newer = next((_numbers(history[at]) for at in reversed(completed) if at < index), None)
     older = next((_numbers(history[at]) for at in completed if at > index), None)
     if history[index].state is State.COMPLETED:

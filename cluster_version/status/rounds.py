@@ -40,7 +40,7 @@ class Rounds:
     is_installed: bool = True
 
 
-class Told(NamedTuple):
+class Verdict(NamedTuple):
     """A condition without its type and time."""
 
     status: ConditionStatus
@@ -62,7 +62,7 @@ class _Waiting(NamedTuple):
     is_slow: bool = False
 
 
-def told_of(rounds: Rounds, now: datetime, reason: str) -> tuple[Told, Told]:
+def verdicts_of(rounds: Rounds, now: datetime, reason: str) -> tuple[Verdict, Verdict]:
     """Failing and Progressing; `reason` is that of an invalid ClusterVersion."""
     failure = summarize(rounds.errors)
     failing, waiting = failure, _Waiting()
@@ -73,35 +73,37 @@ def told_of(rounds: Rounds, now: datetime, reason: str) -> tuple[Told, Told]:
     return _failing(failing, waiting), _progressing(rounds, failure, waiting, reason)
 
 
-def _failing(failure: OLMError | None, waiting: _Waiting) -> Told:
+def _failing(failure: OLMError | None, waiting: _Waiting) -> Verdict:
     if failure is not None and waiting.is_slow:
-        return Told(ConditionStatus.UNKNOWN, SLOW, waiting.message)
+        return Verdict(ConditionStatus.UNKNOWN, SLOW, waiting.message)
     if failure is None or waiting.goes_on:
-        return Told(ConditionStatus.FALSE)
-    return Told(ConditionStatus.TRUE, _reason(failure), failure.message)
+        return Verdict(ConditionStatus.FALSE)
+    return Verdict(ConditionStatus.TRUE, _reason(failure), failure.message)
 
 
-def _progressing(rounds: Rounds, failure: OLMError | None, waiting: _Waiting, reason: str) -> Told:
+def _progressing(
+    rounds: Rounds, failure: OLMError | None, waiting: _Waiting, reason: str
+) -> Verdict:
     version = rounds.version
     if failure is not None and not waiting.goes_on:
         problem = waiting.message or _short(failure)
         if rounds.reconciling:
             text = f"Error while reconciling {version}: {problem}"
-            return Told(ConditionStatus.FALSE, _reason(failure), text)
+            return Verdict(ConditionStatus.FALSE, _reason(failure), text)
         text = f"Unable to apply {version}: {problem}"
-        return Told(ConditionStatus.TRUE, _reason(failure), text)
+        return Verdict(ConditionStatus.TRUE, _reason(failure), text)
     if rounds.reconciling:
         text = f"Cluster version is {version}"
         if rounds.is_invalid:
             text = f"Stopped at {version}: the cluster version is invalid"
-        return Told(ConditionStatus.FALSE, reason, text)
+        return Verdict(ConditionStatus.FALSE, reason, text)
     if rounds.is_invalid:
         text = f"Reconciling {version}: the cluster version is invalid"
-        return Told(ConditionStatus.TRUE, reason, text)
+        return Verdict(ConditionStatus.TRUE, reason, text)
     done = _share(rounds.done, rounds.total)
     text = ", ".join(filter(None, (done, waiting.message)))
     towards = f"Working towards {version}"
-    return Told(ConditionStatus.TRUE, waiting.reason, f"{towards}: {text}" if text else towards)
+    return Verdict(ConditionStatus.TRUE, waiting.reason, f"{towards}: {text}" if text else towards)
 
 
 def _reason(failure: OLMError) -> str:

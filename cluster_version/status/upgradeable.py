@@ -5,11 +5,11 @@ from cluster_version.decisions.upgradeable import UPGRADEABLE
 from cluster_version.status.condition_list import ConditionList
 
 
-def set_upgradeable(conditions: ConditionList, told: Condition | None) -> None:
+def set_upgradeable(conditions: ConditionList, upgradeable: Condition | None) -> None:
     """Sets or removes the condition; those that older releases split off are gone."""
     kinds = [str(each.get("type")) for each in conditions.conditions]
     for kind in kinds:
-        if kind.startswith(UPGRADEABLE) and (told is None or kind != UPGRADEABLE):
+        if kind.startswith(UPGRADEABLE) and (upgradeable is None or kind != UPGRADEABLE):
             conditions.remove(kind)
-    if told is not None:
-        conditions.set(UPGRADEABLE, told.status, told.reason, told.message)
+    if upgradeable is not None:
+        conditions.set(UPGRADEABLE, upgradeable.status, upgradeable.reason, upgradeable.message)

@@ -16,7 +16,7 @@ from cluster_version.payload.capabilities import ClusterCapabilities
 from cluster_version.payload.release import Release
 from cluster_version.status import history
 from cluster_version.status.condition_list import ConditionList
-from cluster_version.status.rounds import Rounds, told_of
+from cluster_version.status.rounds import Rounds, verdicts_of
 from olm_runtime.errors import OLMError
 
 Json = dict[str, Any]
@@ -76,7 +76,7 @@ def status_after(status: Mapping[str, Any], state: WorkerState, now: datetime) -
             "knownCapabilities": sorted(state.capabilities.known),
         },
     }
-    desired = told(release) if release.image else status.get("desired")
+    desired = release_json(release) if release.image else status.get("desired")
     after["desired"] = desired or {"image": "", "version": ""}
     conditions = ConditionList.of(status.get("conditions") or (), now)
     _set_conditions(conditions, state, is_installed=bool(entries))
@@ -109,7 +109,7 @@ def _is_same(image: str, other: str) -> bool:
     return image == other or bool(digest and digest == other.partition("@")[2])
 
 
-def told(release: Release) -> Json:
+def release_json(release: Release) -> Json:
     """A release as a status has it."""
     found = {"version": release.version, "image": release.image}
     more = {"url": release.url, "channels": list(release.channels)}
@@ -134,7 +134,7 @@ def _set_conditions(conditions: ConditionList, state: WorkerState, *, is_install
     reason = ""
     if state.faults:
         reason = validation.REASON
-        message = validation.told(state.faults)
+        message = validation.message_of(state.faults)
         conditions.set(validation.INVALID, ConditionStatus.TRUE, reason, message)
     else:
         conditions.remove(validation.INVALID)
@@ -156,7 +156,7 @@ def _set_conditions(conditions: ConditionList, state: WorkerState, *, is_install
         is_invalid=bool(state.faults),
         is_installed=is_installed,
     )
-    failing, progressing = told_of(rounds, conditions.now, reason)
+    failing, progressing = verdicts_of(rounds, conditions.now, reason)
     conditions.set(FAILING, *failing)
     conditions.set(PROGRESSING, *progressing)
     if not conditions.has(RETRIEVED):

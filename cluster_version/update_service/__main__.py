@@ -73,8 +73,8 @@ def _tidy(cache: Path) -> None:
     """Removes what a process that was killed was fetching. Blocking. Raises DiskError."""
     for folder in (cache / IMAGES, cache / RELEASES):
         with disk_errors("remove what was not fetched completely", folder):
-            kept = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
-            collect(folder, kept)
+            entries = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+            collect(folder, entries)
 
 
 def _pulls(settings: Settings) -> PullSettings:

@@ -47,17 +47,17 @@ class Generation:
     def __init__(self, graphs: UpdateGraphs, most_bytes: int = MOST_BYTES) -> None:
         self.graphs = graphs
         self._most = most_bytes
-        self._kept: OrderedDict[Key, Answer] = OrderedDict()
+        self._cached: OrderedDict[Key, Answer] = OrderedDict()
         self._bytes = 0
         self._nothing = Answer.of(graphs.body("", ""))
 
-    def kept(self, key: Key) -> Answer | None:
+    def cached(self, key: Key) -> Answer | None:
         """An answer that was made before; what nobody knows has one for all."""
         if not self.graphs.has(*key):
             return self._nothing
-        answer = self._kept.get(key)
+        answer = self._cached.get(key)
         if answer is not None:
-            self._kept.move_to_end(key)
+            self._cached.move_to_end(key)
         return answer
 
     def made(self, key: Key) -> Answer:
@@ -66,14 +66,14 @@ class Generation:
 
     def keep(self, key: Key, answer: Answer) -> None:
         """Keeps an answer in place of those that were longest not asked for."""
-        if key in self._kept:
+        if key in self._cached:
             return
-        self._kept[key] = answer
+        self._cached[key] = answer
         self._bytes += answer.size
-        while self._bytes > self._most and len(self._kept) > 1:
-            _, gone = self._kept.popitem(last=False)
+        while self._bytes > self._most and len(self._cached) > 1:
+            _, gone = self._cached.popitem(last=False)
             self._bytes -= gone.size
 
     def asked(self) -> list[Key]:
         """What was asked for and is kept, that of the last request last."""
-        return list(self._kept)
+        return list(self._cached)

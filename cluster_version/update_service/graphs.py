@@ -25,7 +25,7 @@ class ServedGraphs:
         generation = self._current
         if generation is None:
             raise NOT_READY
-        found = generation.kept(key)
+        found = generation.cached(key)
         if found is not None:
             return found
         wanted = (id(generation), key)

@@ -8,11 +8,11 @@ from cluster_version.decisions.alerts import (
     Json,
     group_of,
     is_firing,
+    message_of,
     name_of,
     reason_of,
     runbook_of,
     summary_of,
-    told_of,
 )
 from cluster_version.updates.graph import Risk, Rule
 from cluster_version.updates.risks import Exposure
@@ -28,7 +28,7 @@ def alert_risks(alerts: Iterable[Json]) -> dict[Risk, Exposure]:
         group, name = group_of(alert), name_of(alert)
         if group is None or not is_firing(alert):
             continue
-        exposure = Exposure(ConditionStatus.TRUE, told_of(alert, group), reason_of(alert))
+        exposure = Exposure(ConditionStatus.TRUE, message_of(alert, group), reason_of(alert))
         risk = Risk(name, summary_of(alert), _page(alert), (Rule(),))
         if name in risks:
             risk, before = risks[name]

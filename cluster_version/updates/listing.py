@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from api.openshift.config.v1.clusterversion import MAX_CONDITIONAL_UPDATES
 from api.openshift.config.v1.releases import MAX_NAMED_RISKS, MAX_RISK_NAME, MAX_RISKS
 from cluster_version.status.condition_list import ConditionList
-from cluster_version.status.whole import told
+from cluster_version.status.whole import release_json
 from cluster_version.updates.graph import ALWAYS, PROMQL, ConditionalUpdate, Risk, Rule
 from cluster_version.updates.risks import APPLIES, RECOMMENDED, Evaluated, Recommendation
 
@@ -36,7 +36,7 @@ def listed(
     shown = storable[:MAX_CONDITIONAL_UPDATES]
     risks = _exposed(evaluated, shown, status, now) if weighed else {}
     return {
-        "availableUpdates": [told(release) for release in evaluated.available] or None,
+        "availableUpdates": [release_json(release) for release in evaluated.available] or None,
         "conditionalUpdates": [
             _conditional(update, verdict, before.get(update.release.image, ()), now)
             | (_named(update, risks) if weighed else {})
@@ -62,8 +62,8 @@ def _exposed(
         exposure = evaluated.exposures[risk.name]
         conditions = ConditionList.of(before.get(risk.name, ()), now)
         conditions.set(APPLIES, exposure.status, exposure.reason, exposure.message)
-        told_of = [{"message": "", **each} for each in conditions.conditions]
-        risks.setdefault(risk.name, _risk(risk) | {"conditions": told_of})
+        complete = [{"message": "", **each} for each in conditions.conditions]
+        risks.setdefault(risk.name, _risk(risk) | {"conditions": complete})
     return risks
 
 
@@ -81,7 +81,7 @@ def _conditional(
     conditions = ConditionList.of(before, now)
     conditions.set(RECOMMENDED, verdict.status, verdict.reason, verdict.message)
     return {
-        "release": told(update.release),
+        "release": release_json(update.release),
         "risks": [_risk(risk) for risk in update.risks],
         "conditions": conditions.conditions,
     }

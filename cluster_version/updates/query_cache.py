@@ -15,7 +15,7 @@ from olm_runtime.errors import OLMError, TransientError
 PAUSE = timedelta(seconds=1)
 """Between the end of an evaluation and the begin of the next."""
 FRESH = timedelta(hours=1)
-KEPT = timedelta(hours=24)
+RETENTION = timedelta(hours=24)
 
 
 @dataclass(slots=True)
@@ -62,16 +62,16 @@ class QueryCache:
         self._forget(now)
         if self._last is not None and now - self._last <= PAUSE:
             until = (self._last + PAUSE).strftime("%H:%M:%SZ")
-            return self._kept(query, f"evaluation is throttled until {until}")
+            return self._cached_answer(query, f"evaluation is throttled until {until}")
         chosen = self._stalest()
         if chosen is not None and self._is_fresh(chosen, now):
             if self._is_answered(query):
-                return self._kept(query, "")
+                return self._cached_answer(query, "")
             chosen = None
         await self._evaluate(query if chosen is None else chosen)
-        return self._kept(query, "evaluation is throttled")
+        return self._cached_answer(query, "evaluation is throttled")
 
-    def _kept(self, query: str, otherwise: str) -> bool:
+    def _cached_answer(self, query: str, otherwise: str) -> bool:
         """Raises OLMError."""
         if not self._is_answered(query):
             raise TransientError(otherwise)
@@ -111,5 +111,5 @@ class QueryCache:
     def _forget(self, now: datetime) -> None:
         for query, entry in list(self._entries.items()):
             known = entry.evaluated or entry.asked
-            if known is not None and now - known > KEPT:
+            if known is not None and now - known > RETENTION:
                 del self._entries[query]

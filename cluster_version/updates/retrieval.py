@@ -87,8 +87,8 @@ def request_of(question: Question) -> Request:
         version = parse_version(question.version)
     except VersionError as error:
         problem = "The current cluster version is not a valid semantic version"
-        told = f"{problem} and cannot be used to calculate upgrades."
-        raise RetrievalError("InvalidCurrentVersion", told) from error
+        message = f"{problem} and cannot be used to calculate upgrades."
+        raise RetrievalError("InvalidCurrentVersion", message) from error
     architecture = question.architecture
     asked = {
         "arch": MULTI.lower() if architecture == MULTI else architecture,

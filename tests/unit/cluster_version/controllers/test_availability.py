@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from cluster_version.controllers.availability import KEPT, Availability, Sources, Wanted
+from cluster_version.controllers.availability import MAX_AGE, Availability, Sources, Wanted
 from cluster_version.updates.errors import RetrievalError
 from cluster_version.updates.retrieval import Question
 from cluster_version.updates.weighing import Weighing
@@ -40,13 +40,13 @@ class World:
         self.queries: list[str] = []
         self.alerts: list[dict[str, Any]] | None = []
         self.hold: asyncio.Event | None = None
-        self._told = asyncio.Event()
+        self._notified = asyncio.Event()
         self.availability = Availability(
             Sources(self._get, self._ask, self._alerts),
             interval=interval,
             jitter=lambda: 0.5,
             clock=lambda: self.now,
-            notify=self._told.set,
+            notify=self._notified.set,
         )
 
     async def _get(self, url: str) -> bytes:
@@ -86,17 +86,17 @@ class World:
             while len(self.asked) < times:  # noqa: ASYNC110 - it signals nobody
                 await asyncio.sleep(0)
 
-    async def told(self) -> dict[str, Any]:
+    async def changed(self) -> dict[str, Any]:
         """The status after the next change."""
         async with asyncio.timeout(10):
-            await self._told.wait()
-        self._told.clear()
+            await self._notified.wait()
+        self._notified.clear()
         return self.status()
 
-    async def told_of(self, condition: str) -> dict[str, Any]:
+    async def once_retrieved(self, condition: str) -> dict[str, Any]:
         """The status once RetrievedUpdates has a status."""
         while True:
-            status = await self.told()
+            status = await self.changed()
             if status["conditions"][0]["status"] == condition:
                 return status
 
@@ -135,7 +135,7 @@ async def test_nothing_is_written_before_there_is_an_answer(slow: World) -> None
     slow.follow()
     assert slow.status(before) == before
     slow.hold.set()
-    assert versions(await slow.told()) == ["1.0.1"]
+    assert versions(await slow.changed()) == ["1.0.1"]
     slow.hold.clear()
     slow.follow(channel="fast")
     assert slow.status(before) == before, "it is no answer for another channel"
@@ -158,43 +158,43 @@ async def test_another_setting_is_asked_at_once(slow: World, change: dict[str, s
     slow.follow(**change)
     await slow.has_asked(2)  # the question before is not waited for
     slow.hold.set()
-    await slow.told()
+    await slow.changed()
     assert len(slow.asked) == 2
 
 
 @pytest.mark.parametrize("reason", ["RemoteFailed", "ResponseFailed", "ResponseInvalid"])
 async def test_lists_outlast_failures_for_a_day(quick: World, reason: str) -> None:
     quick.follow()
-    await quick.told_of("True")
+    await quick.once_retrieved("True")
     quick.error = RetrievalError(reason, "no")
-    status = await quick.told_of("False")
+    status = await quick.once_retrieved("False")
     assert versions(status) == ["1.0.1"]
-    [told] = status["conditions"]
-    assert (told["reason"], told["message"]) == (
+    [condition] = status["conditions"]
+    assert (condition["reason"], condition["message"]) == (
         reason,
         "Unable to retrieve available updates: no",
     )
-    quick.now += KEPT - timedelta(seconds=1)
+    quick.now += MAX_AGE - timedelta(seconds=1)
     await asyncio.sleep(5 * SHORT)
     assert versions(quick.status()) == ["1.0.1"]
     quick.now += timedelta(seconds=2)
     while versions(quick.status()):
-        await quick.told()
+        await quick.changed()
 
 
 async def test_lists_end_where_the_version_is_not_in_the_graph(quick: World) -> None:
     quick.follow()
-    await quick.told_of("True")
+    await quick.once_retrieved("True")
     quick.error = RetrievalError("VersionNotFound", "no")
-    assert versions(await quick.told_of("False")) == []
+    assert versions(await quick.once_retrieved("False")) == []
 
 
 async def test_lists_are_not_kept_for_another_channel(slow: World) -> None:
     slow.follow()
-    await slow.told()
+    await slow.changed()
     slow.error = RetrievalError("RemoteFailed", "no")
     slow.follow(channel="fast")
-    assert versions(await slow.told()) == []
+    assert versions(await slow.changed()) == []
 
 
 async def test_risks_are_looked_at_again_without_asking_the_service(
@@ -204,16 +204,19 @@ async def test_risks_are_looked_at_again_without_asking_the_service(
     slow.risks = {"1.0.2": [RISK]}
     slow.exposed = None
     slow.follow()
-    status = await slow.told()
+    status = await slow.changed()
     assert versions(status) == ["1.0.1"]
     [update] = status["conditionalUpdates"]
     assert update["conditions"][0]["status"] == "Unknown"
     slow.exposed, slow.now = False, slow.now + timedelta(seconds=5)
-    await slow.told()
+    await slow.changed()
     after = slow.status(status)
     assert versions(after) == ["1.0.2", "1.0.1"]
-    [told] = after["conditionalUpdates"][0]["conditions"]
-    assert (told["status"], told["lastTransitionTime"]) == ("True", "2026-01-01T00:00:05Z")
+    [condition] = after["conditionalUpdates"][0]["conditions"]
+    assert (condition["status"], condition["lastTransitionTime"]) == (
+        "True",
+        "2026-01-01T00:00:05Z",
+    )
     assert len(slow.asked) == 1
     assert slow.status(after) == after, "times are kept"
 
@@ -224,7 +227,7 @@ async def test_a_store_of_several_clusters_is_asked_about_one(slow: World, is_ho
     rule = {"type": "PromQL", "promql": {"promql": query}}
     slow.risks = {"1.0.2": [{**RISK, "matchingRules": [rule]}]}
     slow.follow(is_hosted=is_hosted)
-    await slow.told()
+    await slow.changed()
     name = f'_id="{QUESTION.cluster_id}"'
     assert slow.queries == [query.replace('_id=""', name) if is_hosted else query]
 
@@ -233,15 +236,15 @@ async def test_what_is_weighed_anew_asks_no_service(slow: World) -> None:
     slow.risks = {"1.0.2": [RISK]}
     slow.exposed = True
     slow.follow()
-    assert versions(await slow.told()) == ["1.0.1"]
+    assert versions(await slow.changed()) == ["1.0.1"]
     wanted = Wanted(QUESTION, "amd64", Weighing(frozenset({"Slow"})))
     slow.availability.follow(wanted)
-    status = await slow.told()
+    status = await slow.changed()
     assert versions(status) == ["1.0.2", "1.0.1"]
     [risk] = status["conditionalUpdateRisks"]
     assert (risk["name"], risk["conditions"][0]["status"]) == ("Slow", "True")
     slow.availability.follow(replace(wanted, weighing=None))
-    assert versions(await slow.told()) == ["1.0.1"]
+    assert versions(await slow.changed()) == ["1.0.1"]
     assert "conditionalUpdateRisks" not in slow.status(status)
     assert len(slow.asked) == 1
 
@@ -251,18 +254,18 @@ async def test_alerts_are_risks_of_every_update(quick: World) -> None:
     quick.alerts = [{"labels": labels, "state": "firing", "annotations": {"summary": "It is"}}]
     wanted = Wanted(QUESTION, "amd64", Weighing())
     quick.availability.follow(wanted)
-    status = await quick.told()
+    status = await quick.changed()
     assert versions(status) == []
-    [told] = status["conditionalUpdateRisks"][0]["conditions"]
-    assert (told["status"], told["reason"]) == ("True", "Alert:firing")
-    [told] = status["conditionalUpdates"][0]["conditions"]
-    assert told["message"].startswith("It is. https://")
+    [condition] = status["conditionalUpdateRisks"][0]["conditions"]
+    assert (condition["status"], condition["reason"]) == ("True", "Alert:firing")
+    [condition] = status["conditionalUpdates"][0]["conditions"]
+    assert condition["message"].startswith("It is. https://")
     quick.alerts = None
     accepting = replace(wanted, weighing=Weighing(frozenset({"Slow"})))
     quick.availability.follow(accepting)
-    assert versions(await quick.told()) == ["1.0.1"], "the alerts of before count"
+    assert versions(await quick.changed()) == ["1.0.1"], "the alerts of before count"
     quick.alerts = []
-    while "conditionalUpdateRisks" in await quick.told():
+    while "conditionalUpdateRisks" in await quick.changed():
         pass
     quick.availability.follow(replace(wanted, weighing=None))
 
@@ -272,7 +275,7 @@ async def test_what_the_api_server_would_refuse_is_in_no_list(slow: World, lack:
     slow.risks = {"1.0.2": [{**RISK, lack: ""}], "1.0.3": [RISK, RISK]}
     slow.exposed = True
     slow.follow()
-    status = await slow.told()
+    status = await slow.changed()
     assert versions(status) == ["1.0.1"]
     assert "conditionalUpdates" not in status
 
@@ -282,7 +285,7 @@ async def test_known_releases_begin_with_the_current_one(slow: World) -> None:
     assert slow.availability.retrieved is None
     slow.risks = {"1.0.2": [RISK]}
     slow.follow()
-    await slow.told()
+    await slow.changed()
     found = [release.version for release in slow.availability.known]
     assert found == ["1.0.0", "1.0.1", "1.0.2"]
     assert slow.availability.retrieved == slow.now.timestamp()

@@ -32,7 +32,7 @@ class Step:
     work: Work
     state: State
     attempt: int
-    tell: Callable[[], None]
+    notify: Callable[[], None]
     done: int = 0
     levels: tuple[Level, ...] = ()
     reported: list[OLMError] = field(default_factory=list)
@@ -53,13 +53,13 @@ class World:
 
     def __init__(self, interval: float) -> None:
         self.steps: asyncio.Queue[Step] = asyncio.Queue()
-        self.told: list[float] = []
+        self.delays: list[float] = []
         self.worker = SyncWorker(
-            self._begin, interval=interval, jitter=lambda: 0.5, notify=self.told.append
+            self._begin, interval=interval, jitter=lambda: 0.5, notify=self.delays.append
         )
 
-    def _begin(self, work: Work, state: State, attempt: int, tell: Callable[[], None]) -> Step:
-        step = Step(work, state, attempt, tell)
+    def _begin(self, work: Work, state: State, attempt: int, notify: Callable[[], None]) -> Step:
+        step = Step(work, state, attempt, notify)
         self.steps.put_nowait(step)
         return step
 
@@ -189,11 +189,11 @@ async def test_a_failure_is_told_until_a_round_comes_as_far(begin: Begin) -> Non
     seen = []
     for done in (1, 2, 3):
         step.done = done
-        step.tell()
+        step.notify()
         assert world.worker.report is not None
         seen.append((world.worker.report.done, len(world.worker.report.errors)))
     assert seen == [(2, 1), (2, 0), (3, 0)]
-    assert world.told == [0.0, 0.0, COUNT_SECONDS]
+    assert world.delays == [0.0, 0.0, COUNT_SECONDS]
 
 
 async def test_what_changed_in_a_round_that_went_well_begins_no_other(begin: Begin) -> None:
@@ -237,7 +237,7 @@ async def test_a_release_is_recorded_before_any_of_it_is_applied(begin: Begin) -
     report = world.worker.report
     assert report is not None
     assert (report.work.image, report.work.verified, report.done) == ("image@1.0.1", True, 0)
-    assert world.told[-1] == 0.0
+    assert world.delays[-1] == 0.0
     world.worker.note_recorded("image@1.0.0")
     await asyncio.sleep(0.05)
     assert step.limit == 0.0, "the status does not name it yet"

@@ -36,7 +36,7 @@ def reasons(progress: Progress) -> list[tuple[str, bool]]:
     return [(event.reason, event.warns) for event in progress.events]
 
 
-def told(progress: Progress) -> tuple[str, str, str]:
+def fields_of(progress: Progress) -> tuple[str, str, str]:
     found = progress.acceptance.condition
     return found.status, found.reason, found.message
 
@@ -44,14 +44,14 @@ def told(progress: Progress) -> tuple[str, str, str]:
 def test_while_it_is_retrieved_nothing_is_known() -> None:
     begun = acceptance.begun(TARGET)
     message = f"Retrieving and verifying payload {NAMED}"
-    assert told(begun) == ("Unknown", "RetrievePayload", message)
+    assert fields_of(begun) == ("Unknown", "RetrievePayload", message)
     assert begun.events == (Event("RetrievePayload", message),)
 
 
 def test_the_event_of_a_failed_retrieval_says_why() -> None:
     failed = acceptance.not_retrieved(TARGET, "cannot be verified", ("no key", "no store"))
     message = f"Retrieving payload failed {NAMED} failure=cannot be verified"
-    assert told(failed) == ("False", "RetrievePayload", message)
+    assert fields_of(failed) == ("False", "RetrievePayload", message)
     assert failed.events == (
         Event("RetrievePayloadFailed", f"{message} // no key // no store", warns=True),
     )
@@ -60,13 +60,13 @@ def test_the_event_of_a_failed_retrieval_says_why() -> None:
 def test_what_is_no_release_is_told() -> None:
     failed = acceptance.not_loaded(TARGET, VERIFIED, "no such file")
     message = f"Loading payload failed {NAMED} failure=no such file"
-    assert told(failed) == ("False", "LoadPayload", message)
+    assert fields_of(failed) == ("False", "LoadPayload", message)
     assert reasons(failed) == [("LoadPayloadFailed", True)]
 
 
 def test_another_version_than_was_asked_for_is_refused() -> None:
     judged = acceptance.judged(TARGET, VERIFIED, payload("1.0.2"), cluster_version("1.0.1"))
-    assert told(judged) == (
+    assert fields_of(judged) == (
         "False",
         "VerifyPayloadVersion",
         (
@@ -79,7 +79,7 @@ def test_another_version_than_was_asked_for_is_refused() -> None:
 
 def test_a_release_is_accepted() -> None:
     judged = acceptance.judged(TARGET, VERIFIED, payload(), cluster_version("1.0.1"))
-    assert told(judged) == ("True", "PayloadLoaded", LOADED)
+    assert fields_of(judged) == ("True", "PayloadLoaded", LOADED)
     assert reasons(judged) == [("PreconditionsPassed", False), ("PayloadLoaded", False)]
     assert judged.acceptance.retrieved.verified
     assert judged.acceptance.risks == ""
@@ -88,7 +88,7 @@ def test_a_release_is_accepted() -> None:
 def test_the_version_of_an_image_is_learnt() -> None:
     unknown = Target(image=IMAGE)
     judged = acceptance.judged(unknown, VERIFIED, payload(), cluster_version("1.0.1"))
-    assert told(judged) == ("True", "PayloadLoaded", LOADED)
+    assert fields_of(judged) == ("True", "PayloadLoaded", LOADED)
     assert judged.acceptance.target == TARGET
 
 

@@ -70,13 +70,13 @@ def test_before_there_is_a_cluster_version_nothing_speaks_against_an_update() ->
 def test_the_only_way_back_is_to_the_previous_patch(
     current: str, before: tuple[str, ...], target: str, problem: str | None
 ) -> None:
-    told = [
+    messages = [
         each.message
         for each in failures(cluster_version(current, *before), target)
         if each.name == "ClusterVersionRollback"
     ]
-    assert len(told) == bool(problem)
-    assert all(str(problem) in message for message in told)
+    assert len(messages) == bool(problem)
+    assert all(str(problem) in message for message in messages)
 
 
 @pytest.mark.parametrize(
@@ -185,8 +185,8 @@ def test_updates_that_are_not_recommended_are_told(
     conditions: tuple[Json, ...], warning: tuple[str, str] | None
 ) -> None:
     given = cluster_version("1.0.0", conditionalUpdates=[update("1.0.1", *conditions)])
-    told = [(each.reason, each.message) for each in failures(given, "1.0.1")]
-    assert told == ([warning] if warning else [])
+    found = [(each.reason, each.message) for each in failures(given, "1.0.1")]
+    assert found == ([warning] if warning else [])
 
 
 @pytest.mark.parametrize(
@@ -205,11 +205,11 @@ def test_updates_that_are_not_recommended_are_told(
 )
 def test_an_update_that_is_not_listed_is_told(conditions: tuple[Json, ...], text: str) -> None:
     given = cluster_version("1.0.0", conditions=conditions)
-    (told,) = failures(given, "1.0.1")
-    assert (told.reason, told.blocks) == ("UnknownUpdate", False)
-    assert told.message.startswith(text)
-    (told,) = failures(cluster_version("1.0.0", spec={"channel": ""}), "1.0.1")
-    assert told.reason == "NoChannel"
+    (found,) = failures(given, "1.0.1")
+    assert (found.reason, found.blocks) == ("UnknownUpdate", False)
+    assert found.message.startswith(text)
+    (found,) = failures(cluster_version("1.0.0", spec={"channel": ""}), "1.0.1")
+    assert found.reason == "NoChannel"
 
 
 def test_alerts_warn_of_all_updates_until_they_are_accepted() -> None:
@@ -218,14 +218,14 @@ def test_alerts_warn_of_all_updates_until_they_are_accepted() -> None:
     risks.append({"name": "Other", "conditions": [condition("Applies", "True", "Matches")]})
     spec = {"desiredUpdate": {"version": "1.0.1", "acceptRisks": [{"name": "Accepted"}]}}
     given = cluster_version("1.0.0", available=("1.0.1",), conditionalUpdateRisks=risks, spec=spec)
-    (told,) = failures(given, "1.0.1")
-    assert told.message == (
+    (found,) = failures(given, "1.0.1")
+    assert found.message == (
         "Update from 1.0.0 to 1.0.1 is not recommended:\n\n"
         "Those alerts have to be accepted as risks before updates: A, B"
     )
-    (told,) = failures(given, "1.0.2")
-    assert told.reason == "alertMightImpactUpdate|UnknownUpdate"
-    assert told.name == "ClusterVersionRecommendedUpdate|ClusterVersionRecommendedUpdate"
+    (found,) = failures(given, "1.0.2")
+    assert found.reason == "alertMightImpactUpdate|UnknownUpdate"
+    assert found.name == "ClusterVersionRecommendedUpdate|ClusterVersionRecommendedUpdate"
 
 
 def test_failures_together() -> None:

@@ -30,8 +30,8 @@ def cluster_version(
 
 
 def operator(name: str, status: str, message: str = "") -> Json:
-    told = {"type": "Upgradeable", "status": status, "message": message}
-    return {"metadata": {"name": name}, "status": {"conditions": [told]}}
+    condition = {"type": "Upgradeable", "status": status, "message": message}
+    return {"metadata": {"name": name}, "status": {"conditions": [condition]}}
 
 
 def cluster(given: Json | None = None, *, version: str = "4.5.3", **more: Any) -> Cluster:
@@ -39,7 +39,7 @@ def cluster(given: Json | None = None, *, version: str = "4.5.3", **more: Any) -
     return Cluster(cluster_version=given or cluster_version(version), version=version, **settings)
 
 
-def told(found: Found) -> list[tuple[str, str]]:
+def messages_of(found: Found) -> list[tuple[str, str]]:
     return [(risk.name, risk.message) for risk in found.risks]
 
 
@@ -123,7 +123,7 @@ def test_gates_are_acknowledged_by_true(
 ) -> None:
     acks = {} if ack is None else {gate: ack}
     found = own_risks(cluster(gates={gate: text}, acks=acks))
-    assert told(found) == ([(f"AdminAck-{gate}", message)] if message else [])
+    assert messages_of(found) == ([(f"AdminAck-{gate}", message)] if message else [])
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_without_the_config_maps_minor_updates_are_held_back(missing: str, probl
     without: Json = {missing: None}
     found = own_risks(cluster(**without))
     name = f"admin-{missing}"
-    assert told(found) == [
+    assert messages_of(found) == [
         (
             "AdminAckUnknown",
             f'Failed to retrieve ConfigMap {problem}: configmap "{name}" not found',
@@ -203,9 +203,9 @@ def test_a_version_that_is_none_holds_back_all_updates() -> None:
     ],
 )
 def test_the_condition(found: Found, status: str, reason: str, message: str) -> None:
-    told = upgradeable(found)
-    assert told is not None
-    assert (told.type, told.status, told.reason, told.message) == (
+    verdict = upgradeable(found)
+    assert verdict is not None
+    assert (verdict.type, verdict.status, verdict.reason, verdict.message) == (
         "Upgradeable",
         status,
         reason,

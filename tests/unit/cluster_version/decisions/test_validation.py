@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cluster_version.decisions.urls import is_address
-from cluster_version.decisions.validation import field_errors, told, without_faults
+from cluster_version.decisions.validation import field_errors, message_of, without_faults
 
 ID = "01234567-0123-4123-8123-0123456789ab"
 
@@ -175,8 +175,8 @@ def test_work_goes_on_without_what_is_wrong() -> None:
 
 def test_the_condition_lists_several_errors() -> None:
     one = field_errors(cluster_version({}))
-    assert told(one) == f"The cluster version is invalid: {one[0].message}"
+    assert message_of(one) == f"The cluster version is invalid: {one[0].message}"
     two = field_errors(cluster_version({}, clusterID="x"))
-    assert told(two) == (
+    assert message_of(two) == (
         f"The cluster version is invalid:\n* {two[0].message}\n* {two[1].message}\n"
     )

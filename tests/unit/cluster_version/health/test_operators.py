@@ -15,8 +15,8 @@ INSTALL, UPDATE, KEEP = State.INITIALIZING, State.UPDATING, State.RECONCILING
 def operator(*versions: str, **conditions: str) -> KubeObject:
     """A ClusterOperator; `versions` as `name=version`."""
     listed = [dict(zip(("name", "version"), each.split("="), strict=True)) for each in versions]
-    told = [{"type": kind, "status": status} for kind, status in conditions.items()]
-    status: dict[str, Any] = {"versions": listed, "conditions": told}
+    listed_conditions = [{"type": kind, "status": status} for kind, status in conditions.items()]
+    status: dict[str, Any] = {"versions": listed, "conditions": listed_conditions}
     return {"kind": "ClusterOperator", "metadata": {"name": "alpha"}, "status": status}
 
 

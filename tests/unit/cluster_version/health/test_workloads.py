@@ -13,8 +13,8 @@ META = {"name": "one", "namespace": "place"}
 
 
 def workload(kind: str, *conditions: tuple[str, str], **status: Any) -> dict[str, Any]:
-    told = [{"type": t, "status": s, "reason": "Why", "message": "so"} for t, s in conditions]
-    return {"kind": kind, "metadata": META, "status": {"conditions": told, **status}}
+    listed = [{"type": t, "status": s, "reason": "Why", "message": "so"} for t, s in conditions]
+    return {"kind": kind, "metadata": META, "status": {"conditions": listed, **status}}
 
 
 AVAILABLE, UNAVAILABLE = ("Available", "True"), ("Available", "False")
@@ -67,8 +67,8 @@ def test_a_rollout_that_took_too_long_is_told() -> None:
     live["status"]["conditions"].append({"type": "Progressing", **late})
     with pytest.raises(UpdateError) as raised:
         judge(live, State.UPDATING)
-    told = "deployment place/one is Progressing=False: ProgressDeadlineExceeded: late"
-    assert raised.value.message == told
+    message = "deployment place/one is Progressing=False: ProgressDeadlineExceeded: late"
+    assert raised.value.message == message
     assert raised.value.reason == "WorkloadNotProgressing"
 
 

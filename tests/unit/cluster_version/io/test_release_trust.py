@@ -55,13 +55,13 @@ async def test_the_release_that_is_applied_says_who_signs(tmp_path: Path) -> Non
     trust = ReleaseTrust(own, lambda: applied, verifier_of)
     await trust.verify(DIGEST)
     assert list(trust.signatures) == [DIGEST]
-    for other, told in (
+    for other, message in (
         (trusting("1.0.1", second), "against keyrings: verifier-public-key-a"),
         (payload("1.0.2", None), "verification is not possible"),
         (payload("1.0.3", {"store-a": "ftp://a"}), "trust/keys has an invalid key"),
     ):
         applied = other
-        with pytest.raises(VerificationError, match=told):
+        with pytest.raises(VerificationError, match=message):
             await trust.verify(DIGEST)
         assert not trust.signatures
     applied = own

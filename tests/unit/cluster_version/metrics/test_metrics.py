@@ -25,7 +25,7 @@ def cluster_version(spec: dict[str, Any] | None = None, **status: Any) -> dict[s
             "status": {"history": [], "conditions": [], **status}}  # fmt: skip
 
 
-def told(kind: str, status: str, **more: str) -> dict[str, str]:
+def condition(kind: str, status: str, **more: str) -> dict[str, str]:
     return {"type": kind, "status": status, **more}
 
 
@@ -69,7 +69,7 @@ def test_a_cluster_that_was_updated_says_from_what() -> None:
 
 def test_what_is_asked_for_and_fails_is_told_of_the_new_release() -> None:
     asked = {"desiredUpdate": {"version": "1.1.0", "image": "next"}}
-    failing = told("Failing", "True", lastTransitionTime=ENDED)
+    failing = condition("Failing", "True", lastTransitionTime=ENDED)
     history = [entry("1.0.1", OWN.image, completed=STARTED)]
     found = samples(
         "cluster_version",
@@ -81,7 +81,7 @@ def test_what_is_asked_for_and_fails_is_told_of_the_new_release() -> None:
 
 def test_an_own_release_that_fails() -> None:
     asked = {"desiredUpdate": {"version": "1.0.1", "image": OWN.image}}
-    failing = told("Failing", "True", lastTransitionTime=ENDED)
+    failing = condition("Failing", "True", lastTransitionTime=ENDED)
     found = samples("cluster_version", cluster_version=cluster_version(asked, conditions=[failing]))
     assert found[("failure", "1.0.1", OWN.image, "")] == AT[ENDED]
     assert not any("desired" in labels for labels in found)
@@ -89,12 +89,14 @@ def test_an_own_release_that_fails() -> None:
 
 def test_operators_are_up_if_they_are_available() -> None:
     operators = [
-        operator("a", told("Available", "True", reason="AsExpected"), other="7", operator="1.0.1"),
-        operator("b", told("Available", "Unknown", reason="NoData")),
+        operator(
+            "a", condition("Available", "True", reason="AsExpected"), other="7", operator="1.0.1"
+        ),
+        operator("b", condition("Available", "Unknown", reason="NoData")),
         operator("c"),
     ]
     history = [entry("1.0.0", "old", completed=ENDED)]
-    found = cluster_version(history=history, conditions=[told("Available", "True")])
+    found = cluster_version(history=history, conditions=[condition("Available", "True")])
     assert samples("cluster_operator_up", cluster_version=found, operators=operators) == {
         ("version", "1.0.0", ""): 1,
         ("a", "1.0.1", "AsExpected"): 1,
@@ -104,8 +106,8 @@ def test_operators_are_up_if_they_are_available() -> None:
 
 
 def test_conditions_that_are_known() -> None:
-    operators = [operator("a", told("Degraded", "False"), told("Available", "Unknown"))]
-    said = [told("Failing", "True", reason="Bad"), told("ReleaseAccepted", "Unknown")]
+    operators = [operator("a", condition("Degraded", "False"), condition("Available", "Unknown"))]
+    said = [condition("Failing", "True", reason="Bad"), condition("ReleaseAccepted", "Unknown")]
     found = cluster_version(conditions=said)
     assert samples("cluster_operator_conditions", cluster_version=found, operators=operators) == {
         ("version", "Failing", "Bad"): 1,
@@ -123,8 +125,12 @@ def test_a_cluster_version_that_is_gone_is_down() -> None:
 
 def test_transitions_count_what_changed_came_or_went() -> None:
     transitions = Transitions()
-    before = operator("a", told("Available", "True"), told("Degraded", "False"), told("X", "True"))
-    after = operator("a", told("Available", "False"), told("Degraded", "False"), told("Y", "True"))
+    before = operator(
+        "a", condition("Available", "True"), condition("Degraded", "False"), condition("X", "True")
+    )
+    after = operator(
+        "a", condition("Available", "False"), condition("Degraded", "False"), condition("Y", "True")
+    )
     transitions.see(None, before)
     transitions.see(before, after)
     transitions.see(after, before)
@@ -138,7 +144,9 @@ def test_updates_count_for_where_they_come_from() -> None:
     never = cluster_version({"channel": "stable"}, availableUpdates=None)
     assert samples(name, cluster_version=never) == {}
     retrieved = cluster_version(
-        {"channel": "stable"}, conditions=[told("RetrievedUpdates", "True")], availableUpdates=[]
+        {"channel": "stable"},
+        conditions=[condition("RetrievedUpdates", "True")],
+        availableUpdates=[],
     )
     assert samples(name, cluster_version=retrieved) == {("<default>", "stable"): 0}
     named = cluster_version({"upstream": "https://a"}, availableUpdates=[{}, {}])
@@ -154,10 +162,10 @@ def test_capabilities_are_enabled_or_known_only() -> None:
 
 
 def test_conditional_updates_and_their_risks() -> None:
-    recommended = told("Recommended", "False", reason="Risky", lastTransitionTime=ENDED)
+    recommended = condition("Recommended", "False", reason="Risky", lastTransitionTime=ENDED)
     update = {"release": {"version": "1.1.0"}, "conditions": [recommended]}
     risks = [
-        {"name": name, "conditions": [told("Applies", status, reason="Matched")]}
+        {"name": name, "conditions": [condition("Applies", status, reason="Matched")]}
         for name, status in (("A", "True"), ("B", "False"), ("C", "Unknown"))
     ]
     found = cluster_version(conditionalUpdates=[update], conditionalUpdateRisks=risks)

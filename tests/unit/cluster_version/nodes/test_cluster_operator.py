@@ -9,7 +9,9 @@ from api.objects import condition
 from cluster_version.nodes.cluster_operator import REQUIRED, Nodes, nodes_status
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-TOLD = {"versions": [{"name": "operator", "version": "1.0.0"}, {"name": "other", "version": "1"}]}
+REPORTED = {
+    "versions": [{"name": "operator", "version": "1.0.0"}, {"name": "other", "version": "1"}]
+}
 
 
 def pool(name: str, image: str = "a", *, observed: int = 1, **status: str) -> dict[str, Any]:
@@ -24,10 +26,10 @@ def pool(name: str, image: str = "a", *, observed: int = 1, **status: str) -> di
 
 def said(*pools: dict[str, Any], declared: str = "a") -> dict[str, str]:
     nodes = Nodes(pools, [pool("master", declared)], "1.0.1")
-    status = nodes_status(nodes, TOLD, NOW)
+    status = nodes_status(nodes, REPORTED, NOW)
     assert status["versions"][-1] == {"name": "other", "version": "1"}
-    told = {each["type"]: each["status"] for each in status["conditions"]}
-    return {**told, "version": status["versions"][0]["version"]}
+    statuses = {each["type"]: each["status"] for each in status["conditions"]}
+    return {**statuses, "version": status["versions"][0]["version"]}
 
 
 WELL = {"Available": "True", "Progressing": "False", "Degraded": "False", "Upgradeable": "True"}
@@ -63,8 +65,8 @@ def test_the_nodes_of_the_control_plane_are_waited_for(
 
 def test_counts_of_an_earlier_configuration_are_not_told() -> None:
     nodes = Nodes([pool("master", observed=0)], [], "1.0.1")
-    told = condition({"status": nodes_status(nodes, TOLD, NOW)}, "Progressing") or {}
-    assert told["message"] == (
+    progressing = condition({"status": nodes_status(nodes, REPORTED, NOW)}, "Progressing") or {}
+    assert progressing["message"] == (
         "Working towards 1.0.1: required pool master is not updated (its nodes are not counted yet)"
     )
 

@@ -55,9 +55,9 @@ def test_a_pool_on_its_way_shows_where_it_comes_from() -> None:
     assert status["configuration"] == {"name": "old"}
     shown = conditions(status)
     assert (shown["Updated"], shown["Updating"], shown["Degraded"]) == ("False", "True", "True")
-    [told] = [each for each in status["conditions"] if each["type"] == "NodeDegraded"]
-    assert told["message"] == 'Node broken is reporting: "no disk"'
-    assert told["reason"] == "1 node is reporting degraded status on sync"
+    [degraded] = [each for each in status["conditions"] if each["type"] == "NodeDegraded"]
+    assert degraded["message"] == 'Node broken is reporting: "no disk"'
+    assert degraded["reason"] == "1 node is reporting degraded status on sync"
     assert (status["unavailableMachineCount"], status["degradedMachineCount"]) == (2, 1)
 
 
@@ -72,8 +72,8 @@ def test_a_pool_that_cannot_be_understood() -> None:
     status = pool_status(pool(), [], NEW, NOW, PoolError("InvalidNodeSelector", "odd"))
     shown = conditions(status)
     assert (shown["Updated"], shown["Degraded"]) == ("False", "True")
-    [told] = [each for each in status["conditions"] if each["type"] == "RenderDegraded"]
-    assert (told["reason"], told["message"]) == ("InvalidNodeSelector", "odd")
+    [degraded] = [each for each in status["conditions"] if each["type"] == "RenderDegraded"]
+    assert (degraded["reason"], degraded["message"]) == ("InvalidNodeSelector", "odd")
 
 
 def test_times_move_with_the_status_alone_and_foreign_conditions_stay() -> None:

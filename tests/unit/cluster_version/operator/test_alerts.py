@@ -24,27 +24,30 @@ def rules() -> list[dict[str, Any]]:
     return list(group["rules"])
 
 
-def told(kind: str, status: str, reason: str = "Reason") -> dict[str, str]:
+def condition(kind: str, status: str, reason: str = "Reason") -> dict[str, str]:
     return {"type": kind, "status": status, "reason": reason, "lastTransitionTime": SINCE}
 
 
 def operator(degraded: str) -> KubeObject:
-    return {"metadata": {"name": "etcd"}, "status": {"conditions": [told("Degraded", degraded)]}}
+    return {
+        "metadata": {"name": "etcd"},
+        "status": {"conditions": [condition("Degraded", degraded)]},
+    }
 
 
 def samples() -> list[tuple[str, dict[str, str]]]:
     """Names and labels of what there is to tell of a cluster that is in trouble."""
-    update = {"release": {"version": "1.0.1"}, "conditions": [told("Recommended", "Unknown")]}
+    update = {"release": {"version": "1.0.1"}, "conditions": [condition("Recommended", "Unknown")]}
     status = {
         "history": [],
         "availableUpdates": [{"version": "1.0.2"}],
         "conditionalUpdates": [update],
         "conditions": [
-            told("Available", "False"),
-            told("Failing", "True"),
-            told("ReleaseAccepted", "False"),
-            told("Upgradeable", "False"),
-            told("RetrievedUpdates", "False", "NoChannel"),
+            condition("Available", "False"),
+            condition("Failing", "True"),
+            condition("ReleaseAccepted", "False"),
+            condition("Upgradeable", "False"),
+            condition("RetrievedUpdates", "False", "NoChannel"),
         ],
     }
     component = operator("True")

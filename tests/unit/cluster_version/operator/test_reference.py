@@ -28,16 +28,16 @@ def test_every_flag_is_named() -> None:
 
 
 def test_every_metric_is_named() -> None:
-    told = written(families(Readings())).decode()
+    exposed = written(families(Readings())).decode()
     rows = re.findall(r"^\| (`[a-z_`, ]+`) \|", PAGE, re.MULTILINE)
     named = {name for row in rows for name in re.findall(r"`([a-z]+_\w+)`", row)}
-    assert named == set(re.findall(r"# TYPE (\S+)", told))
+    assert named == set(re.findall(r"# TYPE (\S+)", exposed))
 
 
 def test_every_event_of_a_release_is_named() -> None:
     source = Path(acceptance.__file__).read_text()
-    told = {Step.RETRIEVE, Step.LOAD, Step.LOADED}
+    reasons = {Step.RETRIEVE, Step.LOAD, Step.LOADED}
     failed = {f"{step}Failed" for step in (Step.LOAD, Step.VERIFY_VERSION)}
-    wanted = told | failed | set(re.findall(r'\bEvent\("(\w+)"', source))
-    assert len(wanted) > len(told | failed)
+    wanted = reasons | failed | set(re.findall(r'\bEvent\("(\w+)"', source))
+    assert len(wanted) > len(reasons | failed)
     assert {name for name in wanted if f"`{name}`" not in PAGE} == set()

@@ -11,8 +11,8 @@ def test_times_without_a_pause_are_refused(
     with pytest.raises(SystemExit) as ended:
         parse_settings(["--release-image=r.test/release:v1", f"--{flag}={text}"])
     assert ended.value.code == 2
-    told = capsys.readouterr().err
-    assert f"Invalid value for '--{flag}': '{text}' is" in told
+    message = capsys.readouterr().err
+    assert f"Invalid value for '--{flag}': '{text}' is" in message
 
 
 def test_answers_of_the_metrics_store_need_not_be_kept() -> None:

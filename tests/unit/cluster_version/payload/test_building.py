@@ -72,9 +72,9 @@ def test_what_is_in_a_release_is_told() -> None:
         "manifests": 1,
         "images": {"alpha": ALPHA},
     }
-    told = "\n".join(summary_lines("release@sha256:0", "sha256:0", found))
-    assert "Pull From: release@sha256:0" in told
-    assert f"  alpha  {ALPHA}" in told
+    text = "\n".join(summary_lines("release@sha256:0", "sha256:0", found))
+    assert "Pull From: release@sha256:0" in text
+    assert f"  alpha  {ALPHA}" in text
     with pytest.raises(ReleaseError, match="it is no release image"):
         summary({})
 

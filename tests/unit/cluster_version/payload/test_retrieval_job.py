@@ -20,8 +20,8 @@ PLACE = RetrievalPlace("ns", {"hostPath": {"path": "/payloads"}}, node="here")
 
 
 def job(status: dict[str, Any] | None = None, **conditions: str) -> dict[str, Any]:
-    told = [{"type": key, "status": "True", "message": text} for key, text in conditions.items()]
-    return {"status": {**(status or {}), "conditions": told}}
+    listed = [{"type": key, "status": "True", "message": text} for key, text in conditions.items()]
+    return {"status": {**(status or {}), "conditions": listed}}
 
 
 def pod(key: str, **state: dict[str, Any]) -> dict[str, Any]:

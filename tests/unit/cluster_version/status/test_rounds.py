@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from cluster_version.errors import Effect, Plural, UpdateError
-from cluster_version.status.rounds import Rounds, told_of
+from cluster_version.status.rounds import Rounds, verdicts_of
 from olm_runtime.errors import OLMError, TransientError
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -32,9 +32,9 @@ def since(**minutes: float) -> Mapping[str, datetime]:
     return {name.replace("_", "-"): NOW - timedelta(minutes=each) for name, each in minutes.items()}
 
 
-def told(rounds: Rounds) -> list[str]:
+def lines_of(rounds: Rounds) -> list[str]:
     """Failing and Progressing as `status reason: message`."""
-    found = told_of(rounds, NOW, "InvalidClusterVersion" if rounds.is_invalid else "")
+    found = verdicts_of(rounds, NOW, "InvalidClusterVersion" if rounds.is_invalid else "")
     return [f"{each.status} {each.reason}: {each.message}" for each in found]
 
 
@@ -60,7 +60,7 @@ def told(rounds: Rounds) -> list[str]:
     ],
 )
 def test_what_goes_on_is_no_failure(rounds: Rounds, progressing: str) -> None:
-    assert told(rounds) == ["False : ", progressing]
+    assert lines_of(rounds) == ["False : ", progressing]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_goes_on_is_no_failure(rounds: Rounds, progressing: str) -> None:
 def test_what_takes_long_is_suspicious(
     names: list[str], begun: Mapping[str, datetime], text: str
 ) -> None:
-    failing, progressing = told(replace(BASE, errors=waiting(*names), begun=begun))
+    failing, progressing = lines_of(replace(BASE, errors=waiting(*names), begun=begun))
     slow = f"waiting on {text} which is longer than expected"
     assert failing == f"Unknown SlowClusterOperator: {slow}"
     assert progressing.endswith(f"(33% complete), {slow}")
@@ -88,10 +88,10 @@ def test_what_takes_long_is_suspicious(
 def test_a_degraded_component_has_some_time() -> None:
     errors = waiting("a", "b", effect=Effect.FAIL_AFTER_INTERVAL)
     patient = replace(BASE, errors=errors, begun=since(a=39, b=1))
-    failing, progressing = told(patient)
+    failing, progressing = lines_of(patient)
     assert failing == "False : "
     assert progressing.endswith("waiting up to 40 minutes on a, b")
-    failing, progressing = told(replace(patient, begun=since(a=41, b=1)))
+    failing, progressing = lines_of(replace(patient, begun=since(a=41, b=1)))
     assert failing.startswith("True ClusterOperatorsUpdating: ")
     over = "wait has exceeded 40 minutes for these operators: a"
     assert progressing == f"True ClusterOperatorsUpdating: Unable to apply 2.0.0: {over}"
@@ -99,14 +99,14 @@ def test_a_degraded_component_has_some_time() -> None:
 
 def test_a_failure_is_told_without_what_is_only_waited_for() -> None:
     other = TransientError("something else")
-    failing, progressing = told(replace(BASE, errors=[*waiting("a"), other]))
+    failing, progressing = lines_of(replace(BASE, errors=[*waiting("a"), other]))
     assert failing == "True : something else"
     problem = "an unknown error has occurred: MultipleErrors"
     assert progressing == f"True MultipleErrors: Unable to apply 2.0.0: {problem}"
 
 
 def test_what_is_kept_as_it_is_fails_without_progressing() -> None:
-    failing, progressing = told(
+    failing, progressing = lines_of(
         replace(BASE, reconciling=True, errors=[TransientError("something else")])
     )
     assert failing == "True : something else"
@@ -114,5 +114,5 @@ def test_what_is_kept_as_it_is_fails_without_progressing() -> None:
 
 
 def test_before_there_is_a_history_everything_is_a_failure() -> None:
-    failing, _ = told(replace(BASE, errors=waiting("a"), is_installed=False))
+    failing, _ = lines_of(replace(BASE, errors=waiting("a"), is_installed=False))
     assert failing.startswith("True ClusterOperatorUpdating: ")

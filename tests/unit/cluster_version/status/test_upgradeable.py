@@ -10,9 +10,9 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 HELD = Condition(type="Upgradeable", status=ConditionStatus.FALSE, reason="R", message="m")
 
 
-def kinds_after(told: Condition | None, *before: str) -> list[str]:
+def kinds_after(upgradeable: Condition | None, *before: str) -> list[str]:
     conditions = ConditionList.of([{"type": kind, "status": "False"} for kind in before], NOW)
-    set_upgradeable(conditions, told)
+    set_upgradeable(conditions, upgradeable)
     return [each["type"] for each in conditions.conditions]
 
 

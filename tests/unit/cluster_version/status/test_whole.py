@@ -19,7 +19,7 @@ CAPABILITIES = ClusterCapabilities(frozenset({"a", "b"}), frozenset({"b"}), froz
 STATE = WorkerState(release=RELEASE, hash="h", capabilities=CAPABILITIES, generation=3)
 
 
-def told(status: dict[str, Any], kind: str) -> tuple[Any, ...]:
+def fields_of(status: dict[str, Any], kind: str) -> tuple[Any, ...]:
     found = condition({"status": status}, kind) or {}
     return tuple(found.get(key) for key in ("status", "reason", "message"))
 
@@ -31,13 +31,13 @@ def test_an_installation_ends_completed() -> None:
     assert first["capabilities"] == {"enabledCapabilities": ["b"], "knownCapabilities": ["a", "b"]}
     assert (first["observedGeneration"], first["versionHash"]) == (3, "h")
     assert [each["state"] for each in first["history"]] == ["Partial"]
-    assert told(first, "Available") == ("False", None, None)
+    assert fields_of(first, "Available") == ("False", None, None)
     level = replace(STATE, completed=1, reconciling=True)
     second = status_after(first, level, NOW + timedelta(hours=1))
     [entry] = second["history"]
     assert (entry["state"], entry["completionTime"]) == ("Completed", "2026-01-01T01:00:00Z")
-    assert told(second, "Available") == ("True", None, "Done applying 1.0.0")
-    assert told(second, "Progressing") == ("False", None, "Cluster version is 1.0.0")
+    assert fields_of(second, "Available") == ("True", None, "Done applying 1.0.0")
+    assert fields_of(second, "Progressing") == ("False", None, "Cluster version is 1.0.0")
     assert status_after(second, level, NOW + timedelta(hours=2)) == second
 
 
@@ -63,13 +63,13 @@ def test_an_accepted_release_has_its_risks_in_the_history() -> None:
     assert status["history"][0]["acceptedRisks"] == "not signed"
     loading = begun(Target("1.0.1", "other")).acceptance
     status = status_after(status, replace(STATE, acceptance=loading), NOW)
-    assert told(status, "ReleaseAccepted")[:2] == ("Unknown", "RetrievePayload")
+    assert fields_of(status, "ReleaseAccepted")[:2] == ("Unknown", "RetrievePayload")
 
 
 def test_what_is_wrong_with_the_cluster_version_is_told_while_it_is() -> None:
     faulty = replace(STATE, faults=[FieldError("spec.upstream", "must be a URL", value="x")])
     status = status_after({}, faulty, NOW)
-    assert told(status, "Invalid")[:2] == ("True", "InvalidClusterVersion")
+    assert fields_of(status, "Invalid")[:2] == ("True", "InvalidClusterVersion")
     assert condition({"status": status_after(status, STATE, NOW)}, "Invalid") is None
 
 

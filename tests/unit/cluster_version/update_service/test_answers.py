@@ -8,9 +8,9 @@ GRAPHS = UpdateGraphs([RELEASE], {name: ["4.1.0"] for name in "abc"}, ())
 
 def test_what_nobody_knows_has_one_answer() -> None:
     generation = Generation(GRAPHS)
-    found = {generation.kept(("z", "amd64")), generation.kept(("a", "s390x"))}
+    found = {generation.cached(("z", "amd64")), generation.cached(("a", "s390x"))}
     assert found == {Answer.of(GRAPHS.body("z", "amd64"))}
-    assert generation.kept(("a", "amd64")) is None
+    assert generation.cached(("a", "amd64")) is None
     assert generation.asked() == []
 
 
@@ -19,7 +19,7 @@ def test_answers_that_were_longest_not_asked_for_give_way() -> None:
     answer = Answer(b"{}", b"", "digest")
     for channel in ("a", "b"):
         generation.keep((channel, "amd64"), answer)
-    assert generation.kept(("a", "amd64")) is answer
+    assert generation.cached(("a", "amd64")) is answer
     generation.keep(("c", "amd64"), answer)
     assert generation.asked() == [("a", "amd64"), ("c", "amd64")]
 

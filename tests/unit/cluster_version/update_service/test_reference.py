@@ -26,9 +26,9 @@ def test_every_flag_is_named() -> None:
 
 
 def test_every_metric_is_named() -> None:
-    told = written(families(Counts(), Looks(), 0)).decode()
+    exposed = written(families(Counts(), Looks(), 0)).decode()
     assert set(re.findall(r"^\| `(cincinnati_\w+)`", PAGE, re.MULTILINE)) == set(
-        re.findall(r"# TYPE (\S+)", told)
+        re.findall(r"# TYPE (\S+)", exposed)
     )
 
 

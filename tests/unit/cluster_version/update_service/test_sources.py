@@ -25,14 +25,14 @@ def release(version: str) -> GraphRelease:
 class Given:
     """A source that gives what a test says, or raises it."""
 
-    def __init__(self, *news: object) -> None:
-        self._news = list(news)
+    def __init__(self, *looks: object) -> None:
+        self._looks = list(looks)
 
     async def look(self) -> object:
-        news = self._news.pop(0) if self._news else None
-        if isinstance(news, Exception):
-            raise news
-        return news
+        found = self._looks.pop(0) if self._looks else None
+        if isinstance(found, Exception):
+            raise found
+        return found
 
 
 def sources(served: ServedGraphs, data: Given, *registries: Given) -> Sources:

@@ -57,9 +57,9 @@ def versions(found: dict[str, Any]) -> list[str]:
 
 def verdicts(found: dict[str, Any]) -> Iterator[tuple[str, list[str], str, str]]:
     for update in found["conditionalUpdates"]:
-        [told] = update["conditions"]
+        [recommended] = update["conditions"]
         version = update["release"]["version"]
-        yield version, update["riskNames"], told["status"], told["reason"]
+        yield version, update["riskNames"], recommended["status"], recommended["reason"]
 
 
 def test_own_risks_concern_later_minor_versions() -> None:
@@ -70,16 +70,16 @@ def test_own_risks_concern_later_minor_versions() -> None:
         ("1.1.1", ["Slow", "Z", *own], "False", "MultipleReasons"),
         ("1.1.0", own, "False", "ExposedToRisks"),
     ]
-    told = {each["name"]: each["conditions"][0] for each in found["conditionalUpdateRisks"]}
-    assert list(told) == ["AdminAck-b", "ClusterOperatorUpgradeable-a", "Slow", "Z"]
-    assert told["Z"] == {
+    risks = {each["name"]: each["conditions"][0] for each in found["conditionalUpdateRisks"]}
+    assert list(risks) == ["AdminAck-b", "ClusterOperatorUpgradeable-a", "Slow", "Z"]
+    assert risks["Z"] == {
         "type": "Applies",
         "status": "True",
         "reason": "Match",
         "message": "",
         "lastTransitionTime": "2026-01-01T00:00:00Z",
     }
-    assert (told["Slow"]["status"], told["Slow"]["reason"]) == ("False", "NotMatch")
+    assert (risks["Slow"]["status"], risks["Slow"]["reason"]) == ("False", "NotMatch")
     message = found["conditionalUpdates"][1]["conditions"][0]["message"]
     assert message.startswith(f"A is old. {PAGE}\n\nIt speaks against updates")
 
@@ -94,9 +94,11 @@ def test_accepted_risks_do_not_count() -> None:
 def test_what_cannot_be_evaluated_is_told_and_times_are_kept() -> None:
     first = listed(evaluated(Weighing(), {}), {}, NOW, weighed=True)
     [slow, _] = first["conditionalUpdates"][0]["risks"]
-    [told] = slow["conditions"]
-    assert (told["status"], told["reason"]) == ("Unknown", "EvaluationFailed")
-    assert told["message"].startswith("Could not evaluate exposure to update risk Slow (no answer)")
+    [recommended] = slow["conditions"]
+    assert (recommended["status"], recommended["reason"]) == ("Unknown", "EvaluationFailed")
+    assert recommended["message"].startswith(
+        "Could not evaluate exposure to update risk Slow (no answer)"
+    )
     later = NOW + timedelta(hours=1)
     assert listed(evaluated(Weighing(), {}), first, later, weighed=True) == first
     known = listed(evaluated(Weighing(), {"slow": True}), first, later, weighed=True)
