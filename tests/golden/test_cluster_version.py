@@ -46,9 +46,9 @@ def test_every_case_of_an_operation_has_upstreams_answer(
 
 def _comparable(operation: str, output: Json) -> Json:
     """Without what is not compared; an empty list and null are the same."""
-    kept = {key: value or None for key, value in output.items() if key not in INFORMATIVE}
+    compared = {key: value or None for key, value in output.items() if key not in INFORMATIVE}
     if operation in GO_ERRORS:
-        kept["error"] = bool(kept["error"])
+        compared["error"] = bool(compared["error"])
     if operation in SERVER_ERRORS:
-        kept["error"] = {**(kept["error"] or {}), "nested": None}
-    return kept
+        compared["error"] = {**(compared["error"] or {}), "nested": None}
+    return compared

@@ -55,8 +55,8 @@ def test_every_component_and_every_other_error_is_named(
     for problem, effect in EFFECTS.items():
         names = sorted(error.name for error in components if error.effect is effect)
         plural = f"components {', '.join(names)} are {problem}"
-        told = plural if len(names) > 1 else f"component {''.join(names)} is {problem}"
-        assert bool(names) == any(line.removeprefix("* ") == told for line in lines)
+        message = plural if len(names) > 1 else f"component {''.join(names)} is {problem}"
+        assert bool(names) == any(line.removeprefix("* ") == message for line in lines)
 
 
 @given(st.sets(NAMES, min_size=2), PROBLEMS)

@@ -62,10 +62,10 @@ async def test_what_is_served_is_there_after_a_look_and_followed_from_then_on(
     world.mirrors(KIND, "m.local")
     notified = asyncio.Event()
 
-    async def ring() -> None:
+    async def notify() -> None:
         notified.set()
 
-    acting = asyncio.create_task(pulls.act_on_changes(ring))
+    acting = asyncio.create_task(pulls.act_on_changes(notify))
     await pulls.refresh()
     assert [entry.mirrors for entry in pulls.settings.mirrors] == [("m.local",)]
     asked = client.answers.total()
@@ -141,10 +141,10 @@ async def test_who_may_not_read_them_is_told_once_and_goes_on(
     with caplog.at_level(logging.WARNING, "olm_runtime"):
         for _ in range(3):
             await pulls.refresh()
-    told = [message for message in caplog.messages if message.startswith(KIND)]
-    assert len(told) == 1
-    assert f"{KIND} cannot be read, none counts: " in told[0]
-    assert "forbidden" in told[0]
+    warnings = [message for message in caplog.messages if message.startswith(KIND)]
+    assert len(warnings) == 1
+    assert f"{KIND} cannot be read, none counts: " in warnings[0]
+    assert "forbidden" in warnings[0]
     assert not pulls.settings.mirrors
     world.let_read("default")
     async with asyncio.timeout(20):

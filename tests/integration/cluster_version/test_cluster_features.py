@@ -28,19 +28,19 @@ def feature_gates(served: ControlPlane) -> Iterator[FeatureGates]:
 async def test_changes_are_told_and_that_there_is_none_is_no_change(
     client: KubeClient, feature_gates: FeatureGates
 ) -> None:
-    told = asyncio.Event()
-    features = ClusterFeatures(client, told.set)
+    notified = asyncio.Event()
+    features = ClusterFeatures(client, notified.set)
 
     async def wait_for(expected: Features) -> None:
         async with asyncio.timeout(60):
             while features.of("1.0.0") != expected:
-                await told.wait()
-                told.clear()
+                await notified.wait()
+                notified.clear()
 
     for _ in range(3):
         await features.read()
     assert features.of("1.0.0") == Features()
-    assert not told.is_set(), "whoever is told reads again, and would be told again"
+    assert not notified.is_set(), "whoever is told reads again, and would be told again"
     await asyncio.to_thread(feature_gates.set, "OKD", {"1.0.0": ["A"]})
     await features.read()
     await wait_for(Features("OKD", frozenset("A")))

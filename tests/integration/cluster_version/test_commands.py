@@ -31,8 +31,8 @@ TIME = "2026-01-01T00:00:00Z"
 
 
 def condition(type_: str, status: str, message: str, reason: str = "AsExpected") -> dict[str, str]:
-    told = {"type": type_, "status": status, "reason": reason, "message": message}
-    return told | {"lastTransitionTime": TIME}
+    fields = {"type": type_, "status": status, "reason": reason, "message": message}
+    return fields | {"lastTransitionTime": TIME}
 
 
 STATUS: dict[str, Any] = {
@@ -97,10 +97,10 @@ async def test_the_updates_are_shown_in_the_form_of_the_document(
         f"Recommended updates:\n\n  VERSION     IMAGE\n  1.0.1       {IMAGE}\n"
     )
     hint = "Additional updates which are not recommended"
-    told = olm(served, "upgrade").stdout
-    assert told.startswith(recommended)
-    assert RISKY not in told
-    assert hint in told
+    output = olm(served, "upgrade").stdout
+    assert output.startswith(recommended)
+    assert RISKY not in output
+    assert hint in output
     shown = olm(served, "upgrade", "--include-not-recommended")
     assert (shown.returncode, shown.stderr) == (0, "")
     assert shown.stdout == (
@@ -141,9 +141,9 @@ async def test_the_channel_is_changed_to_a_known_one(
         "patch": {"spec": {"channel": "fast-1.0"}},
     }
     assert (await spec_of(client, updatable))["channel"] == "fast-1.0"
-    told = json.loads(olm(served, "upgrade", "-o", "json").stdout)
-    assert (told["version"], told["channel"]) == ("1.0.0", "fast-1.0")
-    assert [each["version"] for each in told["updates"]] == ["1.1.0", "1.0.1"]
+    facts = json.loads(olm(served, "upgrade", "-o", "json").stdout)
+    assert (facts["version"], facts["channel"]) == ("1.0.0", "fast-1.0")
+    assert [each["version"] for each in facts["updates"]] == ["1.1.0", "1.0.1"]
 
 
 async def test_what_speaks_against_an_update_is_said(
@@ -221,9 +221,9 @@ async def test_the_graph_of_the_update_service_is_drawn(
 async def test_a_graph_that_is_none_is_told(served: ControlPlane, tmp_path: Path) -> None:
     path = tmp_path / "graph.json"
     path.write_text('{"nodes": 1}')
-    told = olm(served, "graph", "--file", str(path))
-    assert told.returncode == 1
-    assert told.stderr.startswith(f"error: {path} does not answer with a graph: it is no update")
+    done = olm(served, "graph", "--file", str(path))
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"error: {path} does not answer with a graph: it is no update")
     assert olm(served, "graph", "--file", str(path), "--from=running").returncode == 2
 
 

@@ -100,9 +100,9 @@ async def test_a_release_is_made_shown_and_extracted(
 ) -> None:
     image = made(registry, components, "--previous=1.0.0")
     assert made(registry, components, "--previous=1.0.0") == image
-    told = json.loads(done(registry, "info", image, "-o", "json"))
-    assert (told["image"], told["version"], told["previous"]) == (image, "1.0.1", ["1.0.0"])
-    assert (told["manifests"], told["images"]) == (2, {"alpha": ALPHA})
+    facts = json.loads(done(registry, "info", image, "-o", "json"))
+    assert (facts["image"], facts["version"], facts["previous"]) == (image, "1.0.1", ["1.0.0"])
+    assert (facts["manifests"], facts["images"]) == (2, {"alpha": ALPHA})
     assert f"Pull From: {image}\n" in done(registry, "info", image.partition("@")[0] + ":1.0.1")
     said = done(registry, "extract", image, "--to", tmp_path / "out")
     digest = image.partition("@")[2]

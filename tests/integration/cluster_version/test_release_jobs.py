@@ -70,8 +70,8 @@ async def node(
             for job in (await client.list_all(JOB, NAMESPACE))[0]:
                 if not (job.get("status") or {}).get("conditions"):
                     with suppress(NotFoundError):
-                        told = act(job)
-                        status = await told if isinstance(told, Awaitable) else told
+                        given = act(job)
+                        status = await given if isinstance(given, Awaitable) else given
                         await client.patch(job, {"status": status}, subresource="status")
             await asyncio.sleep(0.02)
 
@@ -189,8 +189,8 @@ async def without_shell(client: KubeClient, job: KubeObject) -> dict[str, Any]:
         await client.create(made, field_manager="test")
     message = f'exec: "{container["command"][0]}": executable file not found in $PATH'
     ended = {"exitCode": 128, "reason": "StartError", "message": message}
-    told = {**named, "imageID": "", "ready": False, "restartCount": 0}
-    status = {"containerStatuses": [{**told, "state": {"terminated": ended}}]}
+    shown = {**named, "imageID": "", "ready": False, "restartCount": 0}
+    status = {"containerStatuses": [{**shown, "state": {"terminated": ended}}]}
     await client.patch(made, {"status": status}, subresource="status")
     return {"active": 1}
 

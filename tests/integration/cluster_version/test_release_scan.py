@@ -83,9 +83,9 @@ async def test_a_repository_is_read_once_for_each_digest(
     registry.push(release_image("4.1.1", "4.1.0"), repository, tag="4.1.1-x86_64")
     with registry.client() as client:
         client.delete(repository, arm.manifest.digest)
-    news = await scan.look()
-    assert news is not None
-    assert [(each.version, each.previous) for each in news] == [
+    releases = await scan.look()
+    assert releases is not None
+    assert [(each.version, each.previous) for each in releases] == [
         ("4.1.0", ()),
         ("4.1.1", ("4.1.0",)),
     ]
@@ -176,9 +176,9 @@ async def test_what_has_a_fault_is_left_out_and_told(
     assert found is not None
     assert [each.version for each in found] == ["4.1.0"]
     assert await scan.look() is None
-    told = [each.message for each in caplog.records if each.levelname == "WARNING"]
-    assert len(told) == 1
-    assert 'invalid Cincinnati metadata version "four"' in told[0]
+    warnings = [each.message for each in caplog.records if each.levelname == "WARNING"]
+    assert len(warnings) == 1
+    assert 'invalid Cincinnati metadata version "four"' in warnings[0]
 
 
 async def test_all_pages_of_tags_are_read(

@@ -193,18 +193,18 @@ async def test_config_maps_are_asked_first_and_what_was_found_is_kept(
     versions = set()
     for _ in range(2):
         await config_maps.write(found.signatures, "test")
-        kept = await client.get(CONFIG_MAP, MANAGED, NAMESPACE)
-        assert kept["binaryData"] == {f"{DIGEST.replace(':', '-')}-0": encoded}
-        versions.add(kept["metadata"]["resourceVersion"])
+        stored = await client.get(CONFIG_MAP, MANAGED, NAMESPACE)
+        assert stored["binaryData"] == {f"{DIGEST.replace(':', '-')}-0": encoded}
+        versions.add(stored["metadata"]["resourceVersion"])
     assert len(versions) == 1
     assert MANAGED in {each["metadata"]["name"] for each in await config_maps.list()}
-    await client.delete(kept)
+    await client.delete(stored)
     keeping = asyncio.create_task(config_maps.keep(lambda: found.signatures, "test", 0.01))
     async with asyncio.timeout(30):
         while not await client.find(CONFIG_MAP, MANAGED, NAMESPACE):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     keeping.cancel()
     await asyncio.gather(keeping, return_exceptions=True)
-    await client.delete(kept)
+    await client.delete(stored)
     await client.delete(signatures)
     assert MANAGED in {each["metadata"]["name"] for each in await config_maps.list()}

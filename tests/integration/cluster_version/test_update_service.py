@@ -109,8 +109,8 @@ def test_the_how_to_is_followed(tmp_path: Path) -> None:
         for step in steps(HOW_TO / "serve-updates.md"):
             command = step.command.replace(f"{HOST}:8080", f"{HOST}:{ports[0]}")
             command = command.replace("--graph-data graph-data", f"--graph-data graph-data {own}")
-            told = "" if step.minutes else said_by(command, tmp_path)
-            assert step.minutes or step.expected is None or shows(step.expected, told), told
+            output = "" if step.minutes else said_by(command, tmp_path)
+            assert step.minutes or step.expected is None or shows(step.expected, output), output
     finally:
         if (started := tmp_path / "update-service.pid").exists():
             with contextlib.suppress(ProcessLookupError):
@@ -118,7 +118,7 @@ def test_the_how_to_is_followed(tmp_path: Path) -> None:
 
 
 def said_by(command: str, folder: Path) -> str:
-    told = subprocess.run(
+    done = subprocess.run(
         ["/bin/sh", "-ec", command],
         env={"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
         cwd=folder,
@@ -127,8 +127,8 @@ def said_by(command: str, folder: Path) -> str:
         check=False,
         timeout=120,
     )
-    assert told.returncode == 0, f"{command}: {told.stderr}"
-    return told.stdout
+    assert done.returncode == 0, f"{command}: {done.stderr}"
+    return done.stdout
 
 
 def wait_for_line(service: UpdateService, text: str) -> None:

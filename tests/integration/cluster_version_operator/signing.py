@@ -20,7 +20,7 @@ def keys_of(signer: Signer, store: Path) -> KubeObject:
 def sign(store: Path, signer: Signer, image: str) -> None:
     """Puts the signature of an image into a store."""
     digest = image.rpartition("@")[2]
-    told = signer.message(statement(critical__image={"docker-manifest-digest": digest}))
+    message = signer.message(statement(critical__image={"docker-manifest-digest": digest}))
     folder = store / digest.replace(":", "=")
     folder.mkdir(parents=True)
-    (folder / "signature-1").write_bytes(told)
+    (folder / "signature-1").write_bytes(message)

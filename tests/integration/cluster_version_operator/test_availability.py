@@ -51,23 +51,28 @@ def available(cluster: ClusterUpdates) -> list[str]:
 
 def recommended(cluster: ClusterUpdates) -> dict[str, tuple[str, str, str]]:
     """Status, reason and message of the condition of each conditional update, by version."""
-    told = {}
+    conditions = {}
     status = cluster.version.get("status") or {}
     for update in status.get("conditionalUpdates") or ():
         [found] = update["conditions"]
         assert found["type"] == "Recommended"
-        told[update["release"]["version"]] = found["status"], found["reason"], found["message"]
-    return told
+        conditions[update["release"]["version"]] = (
+            found["status"],
+            found["reason"],
+            found["message"],
+        )
+    return conditions
 
 
 def wait_available(cluster: ClusterUpdates, *versions: str) -> None:
     wait_until(lambda: available(cluster) == [*versions], what=f"{versions} are available")
 
 
-def wait_recommended(cluster: ClusterUpdates, version: str, *told: str) -> str:
+def wait_recommended(cluster: ClusterUpdates, version: str, *expected: str) -> str:
     """Wait until an update is recommended or not, for a reason; the message."""
     wait_until(
-        lambda: recommended(cluster).get(version, ())[:2] == told, what=f"{version} is {told}"
+        lambda: recommended(cluster).get(version, ())[:2] == expected,
+        what=f"{version} is {expected}",
     )
     return recommended(cluster)[version][2]
 
@@ -94,9 +99,9 @@ def test_updates_are_those_of_the_service(
     assert asked.headers["User-Agent"].startswith("ClusterVersionOperator/")
 
     service.status = HTTPStatus.SERVICE_UNAVAILABLE
-    told = cluster.wait_told(RETRIEVED, "False")
+    message = cluster.wait_told(RETRIEVED, "False")
     failure = "unexpected HTTP status: 503 Service Unavailable"
-    assert told == f"Unable to retrieve available updates: {failure}"
+    assert message == f"Unable to retrieve available updates: {failure}"
     assert cluster.told(RETRIEVED)[1] == "ResponseFailed"
     assert available(cluster) == ["1.0.1"]
 
@@ -125,8 +130,8 @@ def test_another_channel_is_asked_for_at_once(
 
     service.graph = graph_of(["2.0.0"])
     change(cluster, channel="next")
-    told = cluster.wait_told(RETRIEVED, "False", "not found")
-    assert told.endswith(
+    message = cluster.wait_told(RETRIEVED, "False", "not found")
+    assert message.endswith(
         'currently reconciling cluster version 1.0.0 not found in the "next" channel'
     )
     assert cluster.told(RETRIEVED)[1] == "VersionNotFound"
@@ -188,8 +193,8 @@ def test_updates_move_between_the_lists_without_new_data(
         ["1.0.0", "1.0.1"], conditional=[("1.0.0", "1.0.1", [risk("Broken", "broken")])]
     )
     start(*ONCE)
-    told = wait_recommended(cluster, "1.0.1", "Unknown", "EvaluationFailed")
-    assert told.startswith("Could not evaluate exposure to update risk Broken (")
+    message = wait_recommended(cluster, "1.0.1", "Unknown", "EvaluationFailed")
+    assert message.startswith("Could not evaluate exposure to update risk Broken (")
     assert available(cluster) == []
     assert len(service.asked) == 1
 
@@ -304,8 +309,8 @@ def test_risks_are_accepted_by_name_where_the_gate_for_that_is_on(
     wait_until(lambda: UPDATING not in str(risk_names(cluster)), what="only lasting risks")
     status = cluster.version["status"]
     assert risk_names(cluster) == [["Fires", own], ["Slow", "Fires"]]
-    told = {each["name"]: each["conditions"][0] for each in status["conditionalUpdateRisks"]}
-    assert {name: (each["status"], each["reason"]) for name, each in told.items()} == {
+    risks = {each["name"]: each["conditions"][0] for each in status["conditionalUpdateRisks"]}
+    assert {name: (each["status"], each["reason"]) for name, each in risks.items()} == {
         own: ("True", "Match"),
         "Fires": ("True", "Alert:firing"),
         "Slow": ("True", "Match"),

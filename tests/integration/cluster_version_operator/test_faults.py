@@ -110,8 +110,8 @@ class Lives:
 
         def is_level() -> bool:
             self._keep_running()
-            told = self._cluster.told("Progressing")
-            return told[0] == "False" and told[2].startswith(f"Cluster version is {version}")
+            found = self._cluster.told("Progressing")
+            return found[0] == "False" and found[2].startswith(f"Cluster version is {version}")
 
         wait_until(is_level, what=f"the cluster is at {version}", timeout=180)
         case = self._plan.case(KEY)

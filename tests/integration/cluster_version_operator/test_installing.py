@@ -58,8 +58,8 @@ def test_an_own_release_that_cannot_be_read_ends_the_operator(
 
     with pytest.raises(ProcessFailed, match="ended with code 1"):
         start()
-    told = cluster.log.read_text()
-    assert f"error: stat {tmp_path}/manifests: no such file or directory\nhint: --payload" in told
+    text = cluster.log.read_text()
+    assert f"error: stat {tmp_path}/manifests: no such file or directory\nhint: --payload" in text
 
 
 def test_what_a_release_waits_for_is_seen_at_once(cluster: ClusterUpdates) -> None:

@@ -101,11 +101,11 @@ def test_an_update_is_told_by_metrics(level: ClusterUpdates) -> None:
     level.report("1.0.1")
     level.wait_level("1.0.1")
 
-    def installer_is_told() -> bool:
-        told = {"type": "other", "version": "v1.0.0", "invoker": "somebody"}
-        return Metrics(level).of("cluster_installer", **told) == 1
+    def installer_is_shown() -> bool:
+        labels = {"type": "other", "version": "v1.0.0", "invoker": "somebody"}
+        return Metrics(level).of("cluster_installer", **labels) == 1
 
-    wait_until(installer_is_told, what="the installer is told")
+    wait_until(installer_is_shown, what="the installer is told")
     after = Metrics(level)
     assert after.version("completed") == {"type": "completed", **update}
     assert not after.version("updating")

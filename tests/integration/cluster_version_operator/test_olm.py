@@ -79,12 +79,12 @@ def limited(package: str, version: str, latest: str) -> LimitedBundle:
 
 def refused(cluster: ClusterUpdates, text: str) -> None:
     """Waits until the update that is asked for is refused, for a reason."""
-    told = cluster.wait_told("ReleaseAccepted", "False", text, timeout=PATIENCE_SECONDS)
+    message = cluster.wait_told("ReleaseAccepted", "False", text, timeout=PATIENCE_SECONDS)
     assert cluster.told("ReleaseAccepted")[1] == "PreconditionChecks"
-    assert 'Precondition "ClusterVersionUpgradeable" failed' in told
+    assert 'Precondition "ClusterVersionUpgradeable" failed' in message
 
 
-def untold(cluster: ClusterUpdates, kind: str, text: str) -> bool:
+def is_absent(cluster: ClusterUpdates, kind: str, text: str) -> bool:
     """Whether a condition does not name something."""
     return text not in cluster.told(kind)[2]
 
@@ -117,8 +117,8 @@ def test_what_olm_has_installed_holds_back_minor_updates(
 
     # Both are named, by the condition and to whoever asks for the minor version.
     cluster.wait_told("Upgradeable", "False", of_csv)
-    told = cluster.wait_told("Upgradeable", "False", of_extension)
-    assert of_csv in told
+    message = cluster.wait_told("Upgradeable", "False", of_extension)
+    assert of_csv in message
     assert cluster.told("Upgradeable")[1] == "MultipleReasons"
     minor = release("4.19.0")
     cluster.ask(image=minor)
@@ -136,7 +136,7 @@ def test_what_olm_has_installed_holds_back_minor_updates(
     olm.control_plane.apply(with_administrator(package, "1.1.0"))
     api.wait_installed(package, "1.1.0")
     for kind in ("Upgradeable", "ReleaseAccepted"):
-        gone = partial(untold, cluster, kind, of_extension)
+        gone = partial(is_absent, cluster, kind, of_extension)
         named = f"{kind} does not name what was updated"
         wait_until(gone, what=named, timeout=PATIENCE_SECONDS)
     assert cluster.told("Upgradeable")[2].endswith(of_csv)

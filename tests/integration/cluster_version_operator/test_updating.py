@@ -60,14 +60,14 @@ def test_runlevels_wait_for_the_components_before_them(level: ClusterUpdates) ->
     """Scenarios 29, 30, 33, 34, 41, 43 and 44, in one update."""
     image = SECOND.publish(level.registry)
     level.ask(image=image)
-    told = level.wait_told("ReleaseAccepted", "False", "cannot be verified")
-    assert image in told
+    message = level.wait_told("ReleaseAccepted", "False", "cannot be verified")
+    assert image in message
     assert history(level) == [("1.0.0", "Completed", False)]
     assert set(versions(level).values()) == {"1.0.0"}
     level.ask(image=image, force=True)
     level.wait_told("ReleaseAccepted", "True", "1.0.1")
-    told = level.wait_told("Progressing", "True", "waiting on alpha, beta")
-    assert told.startswith("Working towards 1.0.1: ")
+    message = level.wait_told("Progressing", "True", "waiting on alpha, beta")
+    assert message.startswith("Working towards 1.0.1: ")
     found = versions(level)
     assert (found["alpha-before"], found["alpha-after"]) == ("1.0.1", "1.0.0")
     assert found["gamma-before"] == "1.0.0"
@@ -100,8 +100,8 @@ def test_a_signed_release_is_verified(
     trusting.ask(image=image)
     trusting.wait_told("ReleaseAccepted", "False", "cannot be verified")
     trusting.ask()
-    told = trusting.wait_told("ReleaseAccepted", "True")
-    assert told.startswith('Payload loaded version="1.0.0"')
+    message = trusting.wait_told("ReleaseAccepted", "True")
+    assert message.startswith('Payload loaded version="1.0.0"')
     sign(store, signer, image)
     trusting.ask(image=image)
     trusting.wait_told("ReleaseAccepted", "True", "1.0.1")
@@ -146,8 +146,12 @@ def test_an_update_with_a_risk_and_the_way_back_by_version(
     older = ReleaseSpec("0.9.9").publish(trusting.registry)
     sign(store, signer, older)
     trusting.ask(version="0.9.9", image=older)
-    told = trusting.wait_told("ReleaseAccepted", "False", "0.9.9 is less than the current target")
-    assert f"only supported rollback is to the cluster's previous version 1.0.1 ({image})" in told
+    message = trusting.wait_told(
+        "ReleaseAccepted", "False", "0.9.9 is less than the current target"
+    )
+    assert (
+        f"only supported rollback is to the cluster's previous version 1.0.1 ({image})" in message
+    )
     entries = [entry[:2] for entry in history(trusting)]
     assert entries == [(version, "Completed") for version in ("1.0.0", "1.0.1", "1.0.0")]
 
@@ -164,7 +168,7 @@ def test_versions_that_cannot_be_reached_are_refused(
     trusting.ask(version="1.0.1")
     trusting.wait_told("Progressing", "False", "Stopped at 1.0.0: the cluster version is invalid")
     assert trusting.told("Invalid")[0] == "True"
-    for version, told in {
+    for version, message in {
         "1.2.0": "1.2.0 is more than one minor version beyond the current target 1.0.0",
         "2.0.0": "2.0.0 has a larger major version than the current target 1.0.0",
         "0.9.9": "0.9.9 is less than the current target 1.0.0",
@@ -172,7 +176,7 @@ def test_versions_that_cannot_be_reached_are_refused(
         image = ReleaseSpec(version).publish(trusting.registry)
         sign(store, signer, image)
         trusting.ask(image=image, version=version)
-        trusting.wait_told("ReleaseAccepted", "False", told)
+        trusting.wait_told("ReleaseAccepted", "False", message)
         assert trusting.told("ReleaseAccepted")[1] == "PreconditionChecks"
     assert [entry[0] for entry in history(trusting)] == ["1.0.0"]
 
@@ -193,8 +197,8 @@ def test_minor_updates_wait_for_components_and_for_the_administrator(
     cluster.report("4.1.0", ["gamma"], message="Gamma is old.", Upgradeable="False")
     cluster.wait_told("Upgradeable", "False", "* Read first.\n* Gamma is old.")
     cluster.ask(image=images["4.2.0"])
-    told = cluster.wait_told("ReleaseAccepted", "False", "Gamma is old.")
-    assert 'Precondition "ClusterVersionUpgradeable" failed because of "MultipleReasons"' in told
+    message = cluster.wait_told("ReleaseAccepted", "False", "Gamma is old.")
+    assert 'Precondition "ClusterVersionUpgradeable" failed because of "MultipleReasons"' in message
     cluster.ask(image=images["4.1.1"])
     cluster.wait_told("ReleaseAccepted", "True", "4.1.1")
     cluster.wait_told("Upgradeable", "False", "An update is already in progress")
@@ -219,8 +223,8 @@ def test_a_component_that_fails_holds_the_update(level: ClusterUpdates) -> None:
     level.report("1.0.1", ["alpha"], Available="False")
     level.wait_told("Failing", "True", "Cluster operator alpha is not available")
     assert level.told("Failing")[1] == "ClusterOperatorNotAvailable"
-    told = level.told("Progressing")[2]
-    assert told == "Unable to apply 1.0.1: the cluster operator alpha is not available"
+    message = level.told("Progressing")[2]
+    assert message == "Unable to apply 1.0.1: the cluster operator alpha is not available"
 
 
 def test_a_manifest_that_is_refused_is_named_until_the_cause_is_gone(
@@ -232,8 +236,8 @@ def test_a_manifest_that_is_refused_is_named_until_the_cause_is_gone(
     release = ReleaseSpec("1.0.1", {"0000_20_beta_02_one.yaml": one})
     level.report("1.0.1")
     level.ask(image=release.publish(level.registry), force=True)
-    told = level.wait_told("Failing", "True", 'Could not update configmap "later/one"')
-    assert told.endswith("(9 of 14): resource may have been deleted")
+    message = level.wait_told("Failing", "True", 'Could not update configmap "later/one"')
+    assert message.endswith("(9 of 14): resource may have been deleted")
     assert versions(level)["alpha-after"] == "1.0.1"
     assert versions(level)["gamma-after"] == "1.0.0"
     level.control_plane.apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: later}")
@@ -244,19 +248,19 @@ def test_a_deployment_that_is_not_available_holds_the_update(level: ClusterUpdat
     """Row 32 of what the documents ask for: applied is not enough."""
     path = f"/apis/apps/v1/namespaces/{OPERATOR}/deployments/cluster-version-operator"
 
-    def tell(available: str) -> None:
-        told = {"Available": available, "Progressing": available}
+    def set_available(available: str) -> None:
+        statuses = {"Available": available, "Progressing": available}
         conditions = [
-            {"type": kind, "status": status, "reason": "Told"} for kind, status in told.items()
+            {"type": kind, "status": status, "reason": "Told"} for kind, status in statuses.items()
         ]
         level.api.patch(f"{path}/status", {"status": {"conditions": conditions}})
 
     level.report("1.0.1")
-    tell("False")
+    set_available("False")
     level.ask(image=SECOND.publish(level.registry), force=True)
     level.wait_told("Failing", "True", f"{OPERATOR}/cluster-version-operator")
     assert set(versions(level).values()) == {"1.0.0"}
-    tell("True")
+    set_available("True")
     level.wait_level("1.0.1")
     assert set(versions(level).values()) == {"1.0.1"}
 
@@ -279,12 +283,12 @@ def test_what_the_next_release_drops_is_deleted(level: ClusterUpdates) -> None:
 def test_a_broken_release_is_not_applied(level: ClusterUpdates, registry: Registry) -> None:
     """Scenario 46 in part."""
     broken = {"a: [": "Loading payload failed", "kind: A": "must contain kubernetes required"}
-    for manifest, told in broken.items():
+    for manifest, message in broken.items():
         release = ReleaseSpec("1.0.1", {"0000_99_x_y.yaml": manifest})
         image = release.publish(registry)
         level.ask(image=image, force=True)
         level.wait_told("ReleaseAccepted", "False", image)
-        level.wait_told("ReleaseAccepted", "False", told)
+        level.wait_told("ReleaseAccepted", "False", message)
         assert level.told("ReleaseAccepted")[1] == "LoadPayload"
         assert set(versions(level).values()) == {"1.0.0"}
 
@@ -297,8 +301,10 @@ def test_a_release_that_was_not_there_is_tried_again(
     digest = registry.push(image, "releases/elsewhere").reference.partition("@")[2]
     late = f"{registry.address}/releases/late@{digest}"
     level.ask(image=late, force=True)
-    told = level.wait_told("ReleaseAccepted", "False", "Unable to download and prepare the update")
-    assert told.startswith(f'Retrieving payload failed version="" image="{late}" failure=')
+    message = level.wait_told(
+        "ReleaseAccepted", "False", "Unable to download and prepare the update"
+    )
+    assert message.startswith(f'Retrieving payload failed version="" image="{late}" failure=')
     assert level.told("ReleaseAccepted")[1] == "RetrievePayload"
     assert level.version["status"]["desired"]["version"] == "1.0.0"
     assert registry.push(image, "releases/late").reference == late
@@ -313,8 +319,8 @@ def test_an_image_of_another_version_is_not_applied(level: ClusterUpdates) -> No
     images["1.0.0"] = level.version["status"]["desired"]["image"]
     for version, image in images.items():
         level.ask(image=image, version="1.0.2", force=version != "1.0.0")
-        told = level.wait_told("ReleaseAccepted", "False", f"release image version {version} ")
-        assert told == (
+        message = level.wait_told("ReleaseAccepted", "False", f"release image version {version} ")
+        assert message == (
             f'Verifying payload failed version="1.0.2" image="{image}" failure=release image '
             f"version {version} does not match the expected upstream version 1.0.2"
         )

@@ -335,8 +335,8 @@ async def test_an_update_that_fails_is_told_and_mended_by_another_configuration(
         await cluster.give_up(first)
         found = await cluster.wait(pool, lambda each: shown(each)["Degraded"] == "True", "told")
         assert found["status"]["degradedMachineCount"] == 1
-        told = (condition(found, "NodeDegraded") or {})["message"]
-        assert told.startswith(f'Node {first} is reporting: "Job {NAMESPACE}/node-update-')
+        message = (condition(found, "NodeDegraded") or {})["message"]
+        assert message.startswith(f'Node {first} is reporting: "Job {NAMESPACE}/node-update-')
         assert unavailable(await cluster.nodes(pool)) == {first}, "no other is begun with"
         await cluster.change(pool, configuration={"image": "registry.example.com/better"})
         found = await cluster.wait_updated(pool)
