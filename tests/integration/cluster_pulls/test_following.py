@@ -117,7 +117,7 @@ async def test_kinds_that_go_and_come_again_are_noticed(
             await asyncio.sleep(0.1)
 
 
-async def test_changes_are_told_again_after_the_api_server_was_away(
+async def test_changes_are_notified_again_after_the_api_server_was_away(
     world: World, control_plane: ControlPlane, pulls: ClusterPulls
 ) -> None:
     world.serve_kinds()
@@ -128,7 +128,7 @@ async def test_changes_are_told_again_after_the_api_server_was_away(
     await until(pulls, world.source)
 
 
-async def test_who_may_not_read_them_is_told_once_and_goes_on(
+async def test_who_may_not_read_them_is_reported_once_and_goes_on(
     world: World,
     client: KubeClient,
     monkeypatch: pytest.MonkeyPatch,
@@ -154,7 +154,7 @@ async def test_who_may_not_read_them_is_told_once_and_goes_on(
     await pulls.close()
 
 
-async def test_what_cannot_be_followed_is_told_once(
+async def test_what_cannot_be_followed_is_reported_once(
     world: World, pulls: ClusterPulls, caplog: pytest.LogCaptureFixture
 ) -> None:
     world.serve_kinds()

@@ -100,7 +100,7 @@ async def test_cas_that_the_proxy_names_count_where_none_are_injected(
     await believed(pulls, ca_of(registry))
 
 
-async def test_named_cas_that_cannot_be_read_are_told_once(
+async def test_named_cas_that_cannot_be_read_are_reported_once(
     world: World, pulls: ClusterPulls, caplog: pytest.LogCaptureFixture
 ) -> None:
     world.proxy(trusted_ca="absent")

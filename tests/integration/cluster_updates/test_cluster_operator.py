@@ -238,7 +238,7 @@ async def test_what_others_say_stays_and_what_is_right_is_not_written(
     assert condition(api.get(CLUSTER_OPERATOR) or {}, "Upgradeable")
 
 
-async def test_a_right_that_is_missing_is_told_once(
+async def test_a_right_that_is_missing_is_reported_once(
     stopped: Olm,
     client: KubeClient,
     api: Api,

@@ -160,7 +160,7 @@ async def test_a_tombstone_takes_its_object_in_an_update_only_and_once(
     assert (await applier.apply(tombstone, State.UPDATING)).verb is None
 
 
-async def test_what_the_server_refuses_is_told(applier: Applier, name: str) -> None:
+async def test_what_the_server_refuses_is_reported(applier: Applier, name: str) -> None:
     broken = deployment(name)
     broken["spec"]["template"]["spec"]["containers"] = []
     with pytest.raises(InvalidError, match=r"spec\.template"):

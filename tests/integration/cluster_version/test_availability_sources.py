@@ -108,7 +108,7 @@ async def refusal(client: KubeClient, url: str) -> tuple[str, str]:
     return raised.value.reason, raised.value.message
 
 
-async def test_failures_are_told_by_their_kind(client: KubeClient, plain: GraphServer) -> None:
+async def test_failures_are_reported_by_their_kind(client: KubeClient, plain: GraphServer) -> None:
     plain.status = HTTPStatus.SERVICE_UNAVAILABLE
     expected = "ResponseFailed", "unexpected HTTP status: 503 Service Unavailable"
     assert await refusal(client, plain.upstream) == expected

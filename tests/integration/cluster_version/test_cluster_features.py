@@ -25,7 +25,7 @@ def feature_gates(served: ControlPlane) -> Iterator[FeatureGates]:
         found.clear()
 
 
-async def test_changes_are_told_and_that_there_is_none_is_no_change(
+async def test_changes_are_notified_and_that_there_is_none_is_no_change(
     client: KubeClient, feature_gates: FeatureGates
 ) -> None:
     notified = asyncio.Event()

@@ -218,7 +218,7 @@ async def test_the_graph_of_the_update_service_is_drawn(
     assert asked[0]["version"] == ["1.0.0"]
 
 
-async def test_a_graph_that_is_none_is_told(served: ControlPlane, tmp_path: Path) -> None:
+async def test_a_graph_that_is_none_is_reported(served: ControlPlane, tmp_path: Path) -> None:
     path = tmp_path / "graph.json"
     path.write_text('{"nodes": 1}')
     done = olm(served, "graph", "--file", str(path))

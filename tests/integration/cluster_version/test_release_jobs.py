@@ -149,13 +149,13 @@ async def test_a_job_that_an_earlier_process_began_is_taken_up_and_others_go(
     assert await job_names(client) == [job_name("1.0.1", first.image)]
 
 
-async def test_a_job_that_leaves_nothing_is_told(jobs: ReleaseJobs, client: KubeClient) -> None:
+async def test_a_job_that_leaves_nothing_is_reported(jobs: ReleaseJobs, client: KubeClient) -> None:
     async with node(client, lambda _: ended("Complete")):
         with pytest.raises(NotRetrievedError, match="there is nothing in"):
             await jobs.fetch(target("e"))
 
 
-async def test_a_job_that_does_not_end_is_told(
+async def test_a_job_that_does_not_end_is_reported(
     jobs: ReleaseJobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(release_jobs, "WAIT_SECONDS", 0.3)
@@ -163,7 +163,7 @@ async def test_a_job_that_does_not_end_is_told(
         await jobs.fetch(target("f"))
 
 
-async def test_a_volume_that_cannot_be_read_is_told(client: KubeClient, tmp_path: Path) -> None:
+async def test_a_volume_that_cannot_be_read_is_reported(client: KubeClient, tmp_path: Path) -> None:
     folder = tmp_path / ("a" * 300)
     jobs = ReleaseJobs(client, RetrievalPlace(NAMESPACE, {"hostPath": {}}), folder, "test")
     with pytest.raises(NotRetrievedError, match=r"cannot read .*: File name too long"):
@@ -210,7 +210,7 @@ async def test_an_image_without_a_shell_is_copied_by_our_program(
         assert (await jobs.fetch(wanted)).is_dir()
 
 
-async def test_an_image_without_either_is_told(jobs: ReleaseJobs, client: KubeClient) -> None:
+async def test_an_image_without_either_is_reported(jobs: ReleaseJobs, client: KubeClient) -> None:
     async with node(client, partial(without_shell, client)):
         with pytest.raises(NotRetrievedError, match="neither sh and cp nor copy-release"):
             await jobs.fetch(target("i"))

@@ -163,7 +163,7 @@ async def test_releases_made_by_our_own_tool_are_found(registry: Registry, tmp_p
     assert ours[1].payload == image
 
 
-async def test_what_has_a_fault_is_left_out_and_told(
+async def test_what_has_a_fault_is_left_out_and_reported(
     registry: Registry, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     repository = "scan/faults"

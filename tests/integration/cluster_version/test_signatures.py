@@ -179,7 +179,7 @@ async def test_own_stores_take_the_place_of_those_of_the_release(
     await verifier(client, signer, [], own_stores_of({"spec": spec})).verify(DIGEST)
 
 
-async def test_config_maps_are_asked_first_and_what_was_found_is_kept(
+async def test_config_maps_are_asked_first_and_what_was_found_is_stored(
     client: KubeClient, signer: Signer, signatures: KubeObject
 ) -> None:
     encoded = base64.b64encode(signer.message(statement())).decode()

@@ -92,7 +92,7 @@ def test_graphs_are_served_over_tls_and_requests_logged(tmp_path: Path) -> None:
     assert re.search(line, service.log.read_text())
 
 
-def test_a_fault_at_the_start_is_told(tmp_path: Path) -> None:
+def test_a_fault_at_the_start_is_reported(tmp_path: Path) -> None:
     write(tmp_path / "data", "4.1.0")
     (tmp_path / "data" / "version").write_text("2.0.0")
     service = UpdateService(tmp_path, f"--graph-data={tmp_path / 'data'}")

@@ -326,7 +326,7 @@ async def test_a_node_that_is_unavailable_anyhow_counts(
     assert cluster.ran == [name_of(first), name_of(second)]
 
 
-async def test_an_update_that_fails_is_told_and_mended_by_another_configuration(
+async def test_an_update_that_fails_is_reported_and_mended_by_another_configuration(
     cluster: Cluster, controllers: Controllers
 ) -> None:
     pool = await cluster.pool("workers", 2, configuration={"image": BROKEN})

@@ -47,7 +47,7 @@ def environments(obj: KubeObject) -> Json:
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "DaemonSet"])
-def test_named_containers_are_told_of_the_proxy(kind: str) -> None:
+def test_named_containers_get_the_proxy(kind: str) -> None:
     other = [{"name": "X", "value": "1"}]
     manifest = workload(kind, containers={"init-a": [], "b": other, "c": []}, asks="init-a,b")
     assert list(asked_for(manifest)) == [PROXY]
@@ -64,7 +64,7 @@ def test_a_variable_that_is_there_is_replaced_in_its_place() -> None:
 
 
 @pytest.mark.parametrize("proxy", [None, {}, {"status": {}}, {"spec": VALUES}])
-def test_without_a_proxy_nothing_is_told(proxy: KubeObject | None) -> None:
+def test_without_a_proxy_nothing_is_set(proxy: KubeObject | None) -> None:
     manifest = workload(asks="a")
     assert injected(manifest, {PROXY: proxy}) == injected(manifest, {PROXY: None})
     assert environments(injected(manifest, {PROXY: proxy})) == {"a": []}

@@ -538,6 +538,6 @@ def test_a_field_that_only_the_cluster_has_stays_and_is_not_written_again() -> N
     assert after(live, foo({"labels": {"l": "1"}}, spec={"a": 1}))["extra"] == 1
 
 
-def test_a_manifest_of_the_wrong_shape_is_told() -> None:
+def test_a_manifest_of_the_wrong_shape_is_reported() -> None:
     with pytest.raises(TerminalError, match=r"Deployment cannot be read: spec\.replicas"):
         merged(deployment(), wanted_deployment(replicas="many"))

@@ -46,7 +46,7 @@ def test_only_an_update_deletes(state: State) -> None:
     assert verb(manifest, None, state) is None
 
 
-def test_an_annotation_that_says_neither_is_told() -> None:
+def test_an_annotation_that_says_neither_is_reported() -> None:
     with pytest.raises(TerminalError) as caught:
         verb(config_map({DELETE: "yes"}), None)
     assert caught.value.message == (

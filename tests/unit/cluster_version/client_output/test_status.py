@@ -90,7 +90,7 @@ def test_durations_leave_out_what_is_zero_at_their_end(seconds: int, text: str) 
     assert short(timedelta(seconds=seconds)) == text
 
 
-def test_operators_are_counted_and_the_unavailable_ones_told() -> None:
+def test_operators_are_counted_and_the_unavailable_ones_reported() -> None:
     text = status_page(_cluster(), NOW)
     assert "Target Version:  2.0.0 (from 1.0.0)\nUpdating:        b\n" in text
     assert "Completion:      33% (1 operators updated, 1 updating, 0 waiting)\n" in text

@@ -218,7 +218,7 @@ def test_the_latest_may_be_one_whose_risks_are_accepted() -> None:
         ),
     ],
 )
-def test_what_is_not_there_is_told_with_what_to_do(
+def test_what_is_not_there_is_reported_with_what_to_do(
     request_: Request, updates: bool, text: str
 ) -> None:
     given = cluster()

@@ -189,7 +189,7 @@ async def test_lists_end_where_the_version_is_not_in_the_graph(quick: World) -> 
     assert versions(await quick.once_retrieved("False")) == []
 
 
-async def test_lists_are_not_kept_for_another_channel(slow: World) -> None:
+async def test_lists_are_not_retained_for_another_channel(slow: World) -> None:
     slow.follow()
     await slow.changed()
     slow.error = RetrievalError("RemoteFailed", "no")

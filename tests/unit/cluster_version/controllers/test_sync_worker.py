@@ -92,7 +92,7 @@ Begin = Callable[[float], World]
 FAILED = TransientError("it is not well")
 
 
-async def test_a_release_is_applied_and_then_kept_as_it_is(begin: Begin) -> None:
+async def test_a_release_is_applied_and_then_reconciled(begin: Begin) -> None:
     world = begin(SHORT)
     await world.none()
     world.worker.take(work(), State.INITIALIZING)
@@ -177,7 +177,7 @@ async def test_a_report_is_never_taken_for_one_of_another_release(begin: Begin) 
     assert world.worker.report.work.payload.release.version == "1.0.0"
 
 
-async def test_a_failure_is_told_until_a_round_comes_as_far(begin: Begin) -> None:
+async def test_a_failure_is_reported_until_a_round_comes_as_far(begin: Begin) -> None:
     world = begin(LONG)
     world.worker.take(work(), State.UPDATING)
     step = await world.next()

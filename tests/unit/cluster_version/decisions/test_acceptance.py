@@ -92,7 +92,7 @@ def test_the_version_of_an_image_is_learnt() -> None:
     assert judged.acceptance.target == TARGET
 
 
-def test_what_blocks_is_told_and_can_be_forced() -> None:
+def test_what_blocks_is_reported_and_can_be_forced() -> None:
     late = Target("3.0.0", IMAGE)
     judged = acceptance.judged(late, VERIFIED, payload("3.0.0"), cluster_version("3.0.0"))
     assert judged.acceptance.step is Step.PRECONDITIONS
@@ -108,7 +108,7 @@ def test_what_blocks_is_told_and_can_be_forced() -> None:
     assert reasons(judged)[0] == ("PreconditionWarn", True)
 
 
-def test_risks_are_kept_with_a_release_that_was_forced() -> None:
+def test_risks_are_recorded_with_a_release_that_was_forced() -> None:
     target = Target("1.0.1", IMAGE, force=True)
     risk = "cannot be verified"
     retrieved = Retrieved(risk=risk)
@@ -143,7 +143,7 @@ def accepted(target: Target) -> Acceptance:
         (Progress(accepted(TARGET), ()), LOADED),
     ],
 )
-def test_taking_a_request_back_tells_of_what_is_applied(tried: Progress, message: str) -> None:
+def test_taking_a_request_back_reports_what_is_applied(tried: Progress, message: str) -> None:
     back = acceptance.taken_back(tried.acceptance, accepted(TARGET))
     assert (back.target, back.status, back.message) == (TARGET, ConditionStatus.TRUE, message)
     assert back.retrieved.verified

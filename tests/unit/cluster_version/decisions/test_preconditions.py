@@ -118,7 +118,7 @@ def test_overrides_warn_of_patches() -> None:
 @pytest.mark.parametrize(
     ("before", "reason"), [("4.5.3", "Minor"), ("3.11.0", "Major"), ("4.6.0", None), ("x", None)]
 )
-def test_a_patch_within_a_minor_update_is_told(before: str, reason: str | None) -> None:
+def test_a_patch_within_a_minor_update_is_reported(before: str, reason: str | None) -> None:
     given = cluster_version(
         "4.6.1",
         before,
@@ -203,7 +203,7 @@ def test_updates_that_are_not_recommended_are_told(
         ),
     ],
 )
-def test_an_update_that_is_not_listed_is_told(conditions: tuple[Json, ...], text: str) -> None:
+def test_an_update_that_is_not_listed_is_reported(conditions: tuple[Json, ...], text: str) -> None:
     given = cluster_version("1.0.0", conditions=conditions)
     (found,) = failures(given, "1.0.1")
     assert (found.reason, found.blocks) == ("UnknownUpdate", False)

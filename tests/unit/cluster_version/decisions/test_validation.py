@@ -77,7 +77,7 @@ def messages(given: dict[str, Any], *, gate: bool = False) -> list[str]:
         ),
     ],
 )
-def test_an_update_that_cannot_be_is_told(desired: dict[str, Any], problem: str) -> None:
+def test_an_update_that_cannot_be_is_reported(desired: dict[str, Any], problem: str) -> None:
     assert messages(cluster_version(desired)) == [problem]
 
 

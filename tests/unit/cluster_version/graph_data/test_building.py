@@ -79,7 +79,7 @@ def test_our_operator_sees_available_and_conditional_updates() -> None:
         {"to": "4.1.2", "from": "", "matchingRules": [{"type": "Always"}]},
     ],
 )
-def test_bad_blocked_edges_are_told(document: dict[str, Any]) -> None:
+def test_bad_blocked_edges_are_reported(document: dict[str, Any]) -> None:
     with pytest.raises(GraphDataError):
         blocked_edge(document)
 
@@ -100,7 +100,7 @@ RISK = {"to": "4.1.2", "from": "", "name": "N", "url": "https://example.com", "m
         ("Always", False),
     ],
 )
-def test_rules_that_no_cluster_understands_are_told(rule: Any, is_taken: bool) -> None:
+def test_rules_that_no_cluster_understands_are_reported(rule: Any, is_taken: bool) -> None:
     if is_taken:
         assert blocked_edge({**RISK, "matchingRules": [rule]}).risk
         return
@@ -108,7 +108,7 @@ def test_rules_that_no_cluster_understands_are_told(rule: Any, is_taken: bool) -
         blocked_edge({**RISK, "matchingRules": [rule]})
 
 
-def test_what_a_risk_lacks_is_told() -> None:
+def test_what_a_risk_lacks_is_reported() -> None:
     with pytest.raises(GraphDataError, match=r"needs url, message$"):
         blocked_edge({"to": "4.1.2", "from": "", "name": "N", "url": ""})
 

@@ -105,7 +105,7 @@ def test_channels_of_one_name_are_one() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_told_with_its_file(path: str, content: bytes, fault: str) -> None:
+def test_what_is_wrong_is_reported_with_its_file(path: str, content: bytes, fault: str) -> None:
     with pytest.raises(GraphDataError) as raised:
         read_graph_data({**FILES, path: content})
     assert fault in raised.value.message

@@ -32,7 +32,7 @@ def test_no_error_is_none_and_one_is_itself() -> None:
     assert summarize([OTHER]) is OTHER
 
 
-def test_components_are_told_together() -> None:
+def test_components_are_reported_together() -> None:
     found = summarize([degraded("b"), degraded("a", Effect.FAIL)])
     assert isinstance(found, UpdateError)
     assert found.message == "Cluster operators a, b are degraded"
@@ -70,7 +70,7 @@ def test_answers_of_the_api_server_have_reasons(status: int, reason: str, expect
     assert cause_of(status, reason).reason == expected
 
 
-def test_a_manifest_is_told_with_its_place() -> None:
+def test_a_manifest_is_reported_with_its_place() -> None:
     obj = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "one"}}
     found = not_applied(Manifest("file", obj), 3, 10, NO_KIND)
     assert found.message == f'Could not update thing "one" (3 of 10): {NO_KIND.text}'

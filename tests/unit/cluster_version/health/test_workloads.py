@@ -61,7 +61,7 @@ def test_what_an_update_waits_for(live: dict[str, Any], message: str) -> None:
     judge(live, State.INITIALIZING)
 
 
-def test_a_rollout_that_took_too_long_is_told() -> None:
+def test_a_rollout_that_took_too_long_is_reported() -> None:
     live = workload("Deployment", AVAILABLE)
     late = {"status": "False", "reason": "ProgressDeadlineExceeded", "message": "late"}
     live["status"]["conditions"].append({"type": "Progressing", **late})
@@ -80,7 +80,7 @@ def test_what_is_being_deleted_is_not_there(kind: str) -> None:
         judge(live, State.RECONCILING)
 
 
-def test_a_definition_that_says_nothing_of_its_being_served_is_told_with_what_it_says() -> None:
+def test_a_definition_that_says_nothing_of_its_being_served_is_reported_with_what_it_says() -> None:
     live = workload("CustomResourceDefinition", ("NamesAccepted", "True"), ("Terminating", "False"))
     live["status"]["conditions"][0]["lastTransitionTime"] = "2026-01-02T03:04:05Z"
     with pytest.raises(OLMError) as raised:

@@ -74,6 +74,6 @@ async def test_a_folder_that_is_being_written_is_left_to_the_next_look(
     assert await reader.look() is not None
 
 
-async def test_what_is_no_folder_is_told(tmp_path: Path) -> None:
+async def test_what_is_no_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(GraphDataError, match="there is no such folder"):
         await FolderReader(tmp_path / "none").look()

@@ -10,7 +10,7 @@ from e2e.olm.releases import ReleaseSpec
 
 
 @pytest.mark.asyncio
-async def test_a_release_with_nothing_for_the_cluster_is_told_of(
+async def test_a_release_with_nothing_for_the_cluster_is_reported(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """An unknown profile would otherwise be an update that ends at once, with nothing applied."""

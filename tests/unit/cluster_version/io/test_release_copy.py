@@ -46,7 +46,7 @@ def test_what_cannot_be_copied_whole_is_not_there(image: Path, volume: Path) -> 
     assert not (volume / "first").exists()
 
 
-def test_an_image_that_is_no_release_is_told(volume: Path) -> None:
+def test_an_image_that_is_no_release_is_reported(volume: Path) -> None:
     """The root of this machine is none."""
     done = CliRunner().invoke(main, [str(volume), "first"])
     assert done.exit_code == 1

@@ -67,7 +67,7 @@ def test_a_cluster_that_was_updated_says_from_what() -> None:
     }
 
 
-def test_what_is_asked_for_and_fails_is_told_of_the_new_release() -> None:
+def test_what_is_asked_for_and_fails_is_reported_of_the_new_release() -> None:
     asked = {"desiredUpdate": {"version": "1.1.0", "image": "next"}}
     failing = condition("Failing", "True", lastTransitionTime=ENDED)
     history = [entry("1.0.1", OWN.image, completed=STARTED)]
@@ -194,6 +194,6 @@ def test_a_payload_counts_what_is_applied_and_what_failed() -> None:
     assert samples("cluster_operator_payload_errors", failures={"1.0.1": 2}) == {("1.0.1",): 2}
 
 
-def test_a_process_that_waits_tells_nothing_of_the_cluster() -> None:
+def test_a_process_that_waits_exposes_nothing_of_the_cluster() -> None:
     page = written(families(Readings(lease="version"))).decode()
     assert [line for line in page.splitlines() if line.startswith("cluster_")] == []

@@ -63,7 +63,7 @@ def test_the_nodes_of_the_control_plane_are_waited_for(
     assert said(*pools) == WELL | {"version": "1.0.1"} | differs
 
 
-def test_counts_of_an_earlier_configuration_are_not_told() -> None:
+def test_counts_of_an_earlier_configuration_are_not_reported() -> None:
     nodes = Nodes([pool("master", observed=0)], [], "1.0.1")
     progressing = condition({"status": nodes_status(nodes, REPORTED, NOW)}, "Progressing") or {}
     assert progressing["message"] == (
@@ -92,6 +92,6 @@ def test_a_status_that_is_right_stays_as_it_is() -> None:
     assert nodes_status(nodes, status, NOW + timedelta(days=1)) == status
 
 
-def test_pools_of_another_program_are_its_own_to_tell_of() -> None:
+def test_pools_of_another_program_are_its_own_to_report() -> None:
     assert not Nodes([pool("master", "")], [], "1.0.1").is_ours
     assert Nodes([pool("master")], [], "1.0.1").is_ours

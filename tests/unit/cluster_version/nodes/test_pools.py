@@ -92,7 +92,7 @@ def test_whose_a_node_is() -> None:
     }
 
 
-def test_a_node_of_two_pools_is_told_by_both_and_leaves_worker_alone() -> None:
+def test_a_node_of_two_pools_is_reported_by_both_and_leaves_worker_alone() -> None:
     pools = [pool("worker", WORKER), pool("infra", INFRA), pool("gpu", GPU)]
     both = nodes(WORKER | INFRA | GPU, WORKER)
     for each in pools[1:]:

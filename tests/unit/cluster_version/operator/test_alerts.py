@@ -70,7 +70,7 @@ def labels_of(rule: dict[str, Any]) -> set[str]:
     return set(grouped[1].split(", ")) if grouped else set()
 
 
-def test_alerts_are_of_what_the_operator_tells() -> None:
+def test_alerts_are_of_what_the_operator_exposes() -> None:
     there = samples()
     for rule in rules():
         selectors = re.findall(r"\b((?:cluster|leader)_\w+)(?:\{(.*?)\})?", rule["expr"])

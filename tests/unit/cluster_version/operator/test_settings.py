@@ -15,7 +15,7 @@ def test_times_without_a_pause_are_refused(
     assert f"Invalid value for '--{flag}': '{text}' is" in message
 
 
-def test_answers_of_the_metrics_store_need_not_be_kept() -> None:
+def test_answers_of_the_metrics_store_need_not_be_cached() -> None:
     flags = ["--release-image=r.test/release:v1", "--risk-check-interval=0s"]
     assert parse_settings(flags).risk_seconds == 0
 

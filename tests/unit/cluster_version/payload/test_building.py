@@ -62,7 +62,7 @@ def test_a_release_without_an_operator_can_be_loaded_too() -> None:
     assert [each.file_name for each in payload.manifests] == ["0000_50_alpha_a.yaml"]
 
 
-def test_what_is_in_a_release_is_told() -> None:
+def test_what_is_in_a_release_is_reported() -> None:
     found = summary(files_of(draft(a__yaml=manifest("a"))))
     assert found == {
         "version": "1.0.1",

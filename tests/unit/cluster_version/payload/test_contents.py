@@ -141,7 +141,7 @@ def test_images_are_those_of_the_release() -> None:
     assert caught.value.message == differs
 
 
-def test_all_broken_files_are_told_at_once() -> None:
+def test_all_broken_files_are_reported_at_once() -> None:
     twice = manifest("a") + b"\n---\n" + manifest("a")
     files = release(
         **{"release-manifests/1.yaml": twice, "release-manifests/2.yaml": b"kind: ConfigMap"}

@@ -71,7 +71,7 @@ def test_an_image_that_never_will_be_pulled_fails_at_once(key: str) -> None:
     assert failure({}, [pod(key), unsigned]) == "SignatureValidationFailed"
 
 
-def test_a_job_that_failed_is_told_with_the_message_of_its_container() -> None:
+def test_a_job_that_failed_is_reported_with_the_message_of_its_container() -> None:
     failed = job(Failed="Job was active longer than specified deadline")
     assert failure(failed, ()) == "Job was active longer than specified deadline"
     ended = pod("initContainerStatuses", terminated={"exitCode": 1, "message": "cp: no space\n"})

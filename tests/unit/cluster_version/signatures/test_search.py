@@ -51,7 +51,7 @@ def test_one_key_of_a_ring_is_enough(signers: tuple[Signer, Signer]) -> None:
         search.finish()
 
 
-def test_what_was_tried_is_told_once() -> None:
+def test_what_was_tried_is_reported_once() -> None:
     search = Search({"ring": ()}, DIGEST, NOW)
     for problem in ("first", "second", "first"):
         search.note(problem)

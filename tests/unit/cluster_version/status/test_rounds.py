@@ -97,7 +97,7 @@ def test_a_degraded_component_has_some_time() -> None:
     assert progressing == f"True ClusterOperatorsUpdating: Unable to apply 2.0.0: {over}"
 
 
-def test_a_failure_is_told_without_what_is_only_waited_for() -> None:
+def test_a_failure_is_reported_without_what_is_only_waited_for() -> None:
     other = TransientError("something else")
     failing, progressing = lines_of(replace(BASE, errors=[*waiting("a"), other]))
     assert failing == "True : something else"
@@ -105,7 +105,7 @@ def test_a_failure_is_told_without_what_is_only_waited_for() -> None:
     assert progressing == f"True MultipleErrors: Unable to apply 2.0.0: {problem}"
 
 
-def test_what_is_kept_as_it_is_fails_without_progressing() -> None:
+def test_what_is_reconciled_fails_without_progressing() -> None:
     failing, progressing = lines_of(
         replace(BASE, reconciling=True, errors=[TransientError("something else")])
     )

@@ -66,7 +66,7 @@ def test_an_accepted_release_has_its_risks_in_the_history() -> None:
     assert fields_of(status, "ReleaseAccepted")[:2] == ("Unknown", "RetrievePayload")
 
 
-def test_what_is_wrong_with_the_cluster_version_is_told_while_it_is() -> None:
+def test_what_is_wrong_with_the_cluster_version_is_reported_while_it_is() -> None:
     faulty = replace(STATE, faults=[FieldError("spec.upstream", "must be a URL", value="x")])
     status = status_after({}, faulty, NOW)
     assert fields_of(status, "Invalid")[:2] == ("True", "InvalidClusterVersion")

@@ -24,7 +24,7 @@ def test_answers_that_were_longest_not_asked_for_give_way() -> None:
     assert generation.asked() == [("a", "amd64"), ("c", "amd64")]
 
 
-def test_one_answer_is_kept_however_large() -> None:
+def test_one_answer_is_cached_however_large() -> None:
     generation = Generation(GRAPHS, most_bytes=1)
     generation.keep(("a", "amd64"), Answer(b"1" * 10, b"", "digest"))
     assert generation.asked() == [("a", "amd64")]

@@ -20,7 +20,7 @@ from cluster_version.update_service.settings import parse_settings
         (("--graph-data=/d", "--tls-profile=custom", "--tls-custom-curves=x"), "unknown TLS curve"),
     ],
 )
-def test_wrong_flags_are_told(
+def test_wrong_flags_are_reported(
     arguments: tuple[str, ...], fault: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:

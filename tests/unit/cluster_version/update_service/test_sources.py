@@ -118,7 +118,7 @@ async def test_what_a_person_must_mend_ends_the_start() -> None:
     assert raised.group_contains(GraphDataError, match="broken")
 
 
-async def test_the_same_fault_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_the_same_fault_is_reported_once(caplog: pytest.LogCaptureFixture) -> None:
     served = ServedGraphs()
     data = Given(GraphData(CHANNELS), *[GraphDataError("broken")] * 3, GraphData(CHANNELS))
     followed = sources(served, data)

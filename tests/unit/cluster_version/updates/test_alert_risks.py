@@ -67,7 +67,7 @@ def test_alerts_are_read_from_answers() -> None:
         ),
     ],
 )
-def test_what_is_no_answer_is_told(body: bytes, problem: str) -> None:
+def test_what_is_no_answer_is_reported(body: bytes, problem: str) -> None:
     with pytest.raises(TerminalError) as caught:
         read_alerts(body, "502 Bad Gateway")
     assert problem in caught.value.message

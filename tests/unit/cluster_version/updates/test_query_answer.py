@@ -44,6 +44,6 @@ def test_other_answers_are_errors(body: bytes, problem: str) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"{}", b'{"status":"success"}', b"7"])
-def test_what_is_no_metrics_store_is_told(body: bytes) -> None:
+def test_what_is_no_metrics_store_is_reported(body: bytes) -> None:
     with pytest.raises(TerminalError, match=r"executing PromQL query: the answer \(502 Bad"):
         read_answer(body, "502 Bad Gateway")

@@ -57,7 +57,7 @@ def test_whoever_waits_longest_is_next(store: Store) -> None:
     assert store.evaluated == ["a", "b", "c"]
 
 
-def test_answers_are_kept_for_an_hour(store: Store) -> None:
+def test_answers_are_cached_for_an_hour(store: Store) -> None:
     store.ask("a")
     store.results["a"] = False
     assert store.ask("a", after=0.5) is True
@@ -65,7 +65,7 @@ def test_answers_are_kept_for_an_hour(store: Store) -> None:
     assert store.ask("a", after=1900) is False
 
 
-def test_errors_are_kept_as_answers_are(store: Store) -> None:
+def test_errors_are_cached_as_answers_are(store: Store) -> None:
     store.results["a"] = "boom"
     assert [store.ask("a"), store.ask("a", after=0.5)] == ["boom", "boom"]
     assert store.evaluated == ["a"]

@@ -160,7 +160,7 @@ def test_a_risk_decides_whether_an_update_is_recommended(
     assert versions(found.available) == (["4.1.1"] if is_available else [])
 
 
-def test_several_risks_are_told_together() -> None:
+def test_several_risks_are_reported_together() -> None:
     risks = [risk("A", ALWAYS), risk("B", promql("q"))]
     [(_, verdict)] = judged(updates(graph([], ("4.1.1", risks))), {"q": "boom"}).conditional
     assert (verdict.status, verdict.reason) == ("False", "MultipleReasons")
@@ -220,7 +220,7 @@ def test_a_request_keeps_the_query_of_its_address_and_sorts_it() -> None:
         ({"version": "4.1"}, "InvalidCurrentVersion"),
     ],
 )
-def test_what_cannot_be_asked_is_told(changed: dict[str, Any], reason: str) -> None:
+def test_what_cannot_be_asked_is_reported(changed: dict[str, Any], reason: str) -> None:
     with pytest.raises(RetrievalError) as caught:
         request_of(replace(QUESTION, **changed))
     assert caught.value.reason == reason

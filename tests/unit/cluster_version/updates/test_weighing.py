@@ -91,7 +91,7 @@ def test_accepted_risks_do_not_count() -> None:
     assert {each[2:] for each in verdicts(found)} == {("True", "AllExposedRisksAccepted")}
 
 
-def test_what_cannot_be_evaluated_is_told_and_times_are_kept() -> None:
+def test_what_cannot_be_evaluated_is_reported_and_times_are_preserved() -> None:
     first = listed(evaluated(Weighing(), {}), {}, NOW, weighed=True)
     [slow, _] = first["conditionalUpdates"][0]["risks"]
     [recommended] = slow["conditions"]
@@ -107,7 +107,7 @@ def test_what_cannot_be_evaluated_is_told_and_times_are_kept() -> None:
     assert always["conditions"][0]["lastTransitionTime"] == "2026-01-01T00:00:00Z"
 
 
-def test_nothing_is_told_of_risks_where_the_cluster_adds_nothing() -> None:
+def test_nothing_is_reported_of_risks_where_the_cluster_adds_nothing() -> None:
     found = listed(evaluated(Weighing(), {"slow": False}), {}, NOW)
     assert found["conditionalUpdateRisks"] == []
     assert set(found["conditionalUpdates"][0]) == {"release", "risks", "conditions"}
