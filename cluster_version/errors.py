@@ -1,4 +1,4 @@
-"""What keeps a release from being applied, as conditions tell of it.
+"""What keeps a release from being applied, as conditions report it.
 
 Source of the rules: upstream's notes, section 11.
 """
@@ -17,7 +17,7 @@ class Effect(StrEnum):
     """What an error means for an update, the weakest first."""
 
     REPORT = "Report"
-    """It is told, and does not hinder the round."""
+    """It is reported, and does not hinder the round."""
     NONE = "None"
     FAIL_AFTER_INTERVAL = "FailAfterInterval"
     FAIL = "Fail"
@@ -44,7 +44,7 @@ class UpdateError(TransientError):
         plural: Plural | None = None,
         detail: str = "",
     ) -> None:
-        """`names` are of what is not well, `plural` is told of several, `detail` is for logs."""
+        """`names` are of what is not well, `plural` is for several, `detail` is for logs."""
         super().__init__(message)
         self.reason = reason
         self.effect = effect

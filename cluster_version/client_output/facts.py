@@ -1,4 +1,4 @@
-"""What commands tell of updates, for programs: the names of the fields stay."""
+"""What commands say of updates, for programs: the names of the fields stay."""
 
 from datetime import datetime
 

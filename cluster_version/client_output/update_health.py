@@ -15,7 +15,7 @@ PAD = 13
 """How wide the names of fields are."""
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _AFFECTING = frozenset({"PodDisruptionBudgetLimit", "PodDisruptionBudgetAtLimit"})
-"""Alerts that are told of even if they fired before the update."""
+"""Alerts that are shown even if they fired before the update."""
 _HINT = (
     "\nRun with --details=health for additional description and links to related online "
     "documentation\n"
@@ -50,7 +50,7 @@ class Insight:
 
     @property
     def complete(self) -> bool:
-        """Whether it can be told; what lacks a text is left out."""
+        """Whether it can be shown; what lacks a text is left out."""
         return bool(self.description and self.summary and self.reference)
 
 

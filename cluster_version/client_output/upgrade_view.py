@@ -20,7 +20,7 @@ from cluster_version.client_output.objects import (
 )
 
 Warn = Callable[[str], None]
-"""Tells people of one thing on standard error."""
+"""Writes one warning to standard error."""
 
 CELL = 14
 """How wide the column of versions is at least, with the indent and the padding."""

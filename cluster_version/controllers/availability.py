@@ -130,7 +130,7 @@ class Availability:
 
     @property
     def known(self) -> Iterator[Release]:
-        """The releases that the service told of, the current one first."""
+        """The releases that the service listed, the current one first."""
         if self._found is not None:
             updates = self._found.updates
             yield updates.current

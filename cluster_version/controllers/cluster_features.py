@@ -17,7 +17,7 @@ class ClusterFeatures:
     """The feature set and the feature gates of a cluster."""
 
     def __init__(self, client: KubeClient, notify: Callable[[], None]) -> None:
-        """`notify` tells of each change."""
+        """`notify` is called at each change."""
         self._notify = notify
         self._known: KubeObject | None = None
         self._followed: Followed[KubeObject] = Followed(
@@ -25,7 +25,7 @@ class ClusterFeatures:
         )
 
     async def read(self) -> None:
-        """Awaited before each use of `of`. Raises NotSyncedError while nobody can tell.
+        """Awaited before each use of `of`. Raises NotSyncedError while nothing is known.
 
         What is not known must not be taken for the default: objects of a release would come and go.
         """

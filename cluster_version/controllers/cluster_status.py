@@ -71,7 +71,7 @@ class ClusterStatus:
     def _follow(
         self, cluster_version: KubeObject, applied: Payload, features: Features, found: Found
     ) -> None:
-        """Has updates of the release looked for, as a valid ClusterVersion wants it."""
+        """Has updates of the release looked for, as a valid ClusterVersion asks for it."""
         question = self._question_of(cluster_version, applied)
         is_weighed = ACCEPT_RISKS in features.gates
         weighing = weighing_of(cluster_version, found) if is_weighed else None

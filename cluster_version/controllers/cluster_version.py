@@ -39,7 +39,7 @@ class ClusterVersions:
         wake: Callable[[], None],
         recorded: Callable[[str], Awaitable[None]],
     ) -> None:
-        """What others are told.
+        """What others are notified of.
 
         wake      a component is not as it was: an update may wait for that
         recorded  the status is written, and names an image as the one that is applied

@@ -98,7 +98,7 @@ class NodeDrains:
         return ""
 
     async def _note(self, node: KubeObject, hindrance: str) -> None:
-        """Tells on the node why it takes so long."""
+        """Writes to the node why it takes so long."""
         if annotations_of(node).get(REASON, "") != hindrance:
             await self._patch(node, patches.hindrance(hindrance or None))
 

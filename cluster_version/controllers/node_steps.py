@@ -1,4 +1,4 @@
-"""Does what is next about a node, and tells of it; the drain and the Job are `node_drains`'."""
+"""Does what is next about a node, and reports it; the drain and the Job are `node_drains`'."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -27,7 +27,7 @@ _INDEX = "node"
 
 
 def without_what_nobody_reads(node: KubeObject) -> KubeObject:
-    """A node as it is kept: it lists the images that it has, and more."""
+    """A node as it is stored: it lists the images that it has, and more."""
     meta = {key: each for key, each in node["metadata"].items() if key != "managedFields"}
     status = node.get("status") or {}
     conditions = [
@@ -56,7 +56,7 @@ def jobs_in(namespace: str) -> Selection:
 class Plan:
     """A pool, its nodes by name, and what is done next about each.
 
-    problem  why its nodes or its limit cannot be told: then nothing is done
+    problem  why its nodes or its limit are not known: then nothing is done
     """
 
     target: Target

@@ -52,7 +52,7 @@ class ReleaseLoader:
         announce: Callable[[Iterable[Event]], None],
         notify: Callable[[], None],
     ) -> None:
-        """`cluster_version` reads it as it is then; `notify` tells of each step."""
+        """`cluster_version` reads it as it is then; `notify` is called at each step."""
         self._source = source
         self._load = load
         self._cluster_version = cluster_version
@@ -61,7 +61,7 @@ class ReleaseLoader:
         self.acceptance: Acceptance | None = None
 
     async def load(self, target: Target) -> Payload | None:
-        """The release of a target if it is accepted; in any case `acceptance` tells how it went."""
+        """The release of a target if it is accepted; in any case `acceptance` says how it went."""
         self.report(begun(target))
         try:
             async with asyncio.timeout(LIMIT_SECONDS):
@@ -84,7 +84,7 @@ class ReleaseLoader:
         return payload if found.acceptance.is_accepted else None
 
     def report(self, progress: Progress) -> Acceptance:
-        """Notes a step, and announces what there is to tell of it."""
+        """Records a step, and announces its Events."""
         self.acceptance = progress.acceptance
         self._announce(progress.events)
         self._notify()

@@ -25,7 +25,7 @@ JITTER = 0.2
 LIMITS = {State.INITIALIZING: 1, State.UPDATING: 2, State.RECONCILING: 2}
 """How long a round may take, in intervals."""
 COUNT_SECONDS = 15.0
-"""How soon it is told how many manifests are applied; what else changes is told at once."""
+"""How soon the count of applied manifests is reported; other changes are reported at once."""
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class Work:
 
     @property
     def image(self) -> str:
-        """The release image, which is told apart by the whole pull spec."""
+        """The release image, which the whole pull spec identifies."""
         return self.payload.release.image
 
     @property
@@ -83,7 +83,7 @@ class Report:
     done       of `total` manifests
     completed  how many rounds in a row ended without error
     errors     of the last round that failed, until another one comes as far
-    levels     how far the runlevels are; none while the release is kept as it is
+    levels     how far the runlevels are; none while the release is reconciled
     """
 
     work: Work
@@ -96,7 +96,7 @@ class Report:
     levels: tuple[Level, ...] = ()
 
     def follows(self, earlier: "Report | None") -> bool:
-        """Whether it is told after an earlier one, whose failure must not be forgotten too soon."""
+        """Whether it replaces an earlier one, whose failure must not be forgotten too soon."""
         if earlier is None or not earlier.errors or self.errors:
             return True
         return self.work.image != earlier.work.image or _part(self) >= _part(earlier)
@@ -129,7 +129,7 @@ class Pass(Protocol):
 
     @property
     def reported(self) -> Sequence[OLMError]:
-        """What is to be told although it hinders nothing."""
+        """What is to be reported although it hinders nothing."""
 
     async def run(self, seconds: float) -> Sequence[OLMError]:
         """Applies what can be in the time; the errors of the rest."""
@@ -152,7 +152,7 @@ class SyncWorker:
     ) -> None:
         """`interval` in seconds; `jitter` gives numbers in [0, 1).
 
-        `notify` tells of a report, and how many seconds that may wait.
+        `notify` announces a report, and how many seconds that may wait.
         """
         self._begin = begin
         self._interval = interval

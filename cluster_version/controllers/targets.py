@@ -85,7 +85,7 @@ class Targets:
     async def features(self) -> Features:
         """What the cluster has for the release that is applied; awaited before each `follow`.
 
-        Raises NotSyncedError while nobody can tell.
+        Raises NotSyncedError while nothing is known.
         """
         await self._features.read()
         work = self._worker.work
@@ -148,14 +148,14 @@ class Targets:
         return cluster_capabilities(asked, retained, gates)
 
     def _keep(self) -> None:
-        """What was tried meanwhile is told no more, and may be tried again at once."""
+        """What was tried meanwhile is no longer reported, and may be tried again at once."""
         self._refused = None
         now, applied = self._loader.acceptance, self._applied
         if self._loading is None and now is not None and applied is not None:
             self._loader.acceptance = taken_back(now, applied)
 
     def _compare(self, target: Target, work: Work, cluster_version: KubeObject) -> None:
-        """The image that is applied is kept; that it has not the version asked for is told once."""
+        """The applied image stays; that it has not the version asked for is reported once."""
         if target.version in ("", work.payload.release.version):
             self._keep()
         elif self._loading is None and target != self._reported_target:

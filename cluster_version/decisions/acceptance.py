@@ -2,7 +2,7 @@
 
 A target is retrieved and verified, loaded, compared with the version that was asked for, and
 checked against the state of the cluster. Whatever fails leaves the release that is applied as it
-is; only this condition and Events tell of it. Source of the rules: upstream's notes, section 5.2.
+is; only this condition and Events report it. Source of the rules: upstream's notes, section 5.2.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What is told about a ClusterVersion once."""
+    """What is reported of a ClusterVersion once."""
 
     reason: str
     message: str
@@ -87,7 +87,7 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A step forward, and what is told of it."""
+    """A step forward, and its Events."""
 
     acceptance: Acceptance
     events: tuple[Event, ...]
@@ -114,7 +114,7 @@ def not_retrieved(target: Target, problem: str, reasons: Sequence[str] = ()) -> 
 
 
 def loading(target: Target, retrieved: Retrieved) -> tuple[Event, ...]:
-    """What is told once the image is there; of one that could not be verified that it is used."""
+    """The Events once the image is there; of one that could not be verified that it is used."""
     event = Event(Step.LOAD, f"Loading payload {_named(target)}")
     if not retrieved.risk:
         return (event,)
@@ -175,9 +175,9 @@ def _accepted(
 
 
 def taken_back(acceptance: Acceptance, applied: Acceptance) -> Acceptance:
-    """What is told once the release that is applied is the target again.
+    """What is reported once the release that is applied is the target again.
 
-    It is told anew where another release was tried meanwhile.
+    It is reported anew where another release was tried meanwhile.
     """
     tried, running = (digest_of(each.target.image) for each in (acceptance, applied))
     if acceptance.is_accepted and tried == running:  # perhaps of another mirror

@@ -1,4 +1,4 @@
-"""Which firing alerts speak against an update now, and what is told of them.
+"""Which firing alerts speak against an update now, and the messages about them.
 
 Alerts are as Prometheus' `/api/v1/alerts` gives them. Source of the rules: upstream's notes,
 sections 4.4 and 16.3.
@@ -16,7 +16,7 @@ NODES = "NodeAlerts"
 VIRTUAL = "VirtAlerts"
 PRECHECKS = "UpdatePrecheckAlerts"
 GROUPS = (CRITICAL, DISRUPTION, PULLS, NODES, PRECHECKS)
-"""Those of which is told as well that none of their alerts fires."""
+"""Those of which is reported as well that none of their alerts fires."""
 
 NO_RUNBOOK = "<alert does not have a runbook_url annotation>"
 _SLOW = "which may slow workload redistribution during rolling node updates"
@@ -53,7 +53,7 @@ def name_of(alert: Json) -> str:
 
 
 def is_firing(alert: Json) -> bool:
-    """Whether it has lasted as long as its rule wants."""
+    """Whether it has lasted as long as its rule demands."""
     return alert.get("state") != "pending"
 
 
@@ -72,12 +72,12 @@ def group_of(alert: Json) -> str | None:
 
 
 def reason_of(alert: Json) -> str:
-    """The reason of a condition that tells of an alert."""
+    """The reason of a condition that reports an alert."""
     return f"Alert:{alert.get('state') or ''}"
 
 
 def message_of(alert: Json, group: str) -> str:
-    """What is told of an alert of a group."""
+    """The message about an alert of a group."""
     severity, state = _labels(alert).get("severity") or "", alert.get("state") or ""
     firing = f"{severity} alert {name_of(alert)} {state}, {_WORDS[group]}."
     return f"{firing} {' '.join(_details(alert, group))}"

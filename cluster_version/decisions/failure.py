@@ -8,7 +8,7 @@ from olm_content.formats.go_text import quote
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A precondition that does not hold; one that does not block is told and passed over."""
+    """A precondition that does not hold; one that does not block is reported and passed over."""
 
     name: str
     reason: str

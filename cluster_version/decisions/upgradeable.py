@@ -61,7 +61,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Risks, those who could not tell, and the version from which an update would begin."""
+    """Risks, sources that know nothing, and the version from which an update would begin."""
 
     risks: tuple[Risk, ...] = ()
     problems: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ def _of(risks: Iterable[Risk], begin: Version) -> Found:
 
 
 def _unknown(source: str, message: str, problem: str, begin: Version = _NOTHING) -> Found:
-    """A source that cannot tell is a risk."""
+    """A source that knows nothing is a risk."""
     risk = Risk(f"{source}Unknown", f"{message}: {problem}")
     return Found((risk,), (problem,), {risk.name: begin})
 

@@ -44,7 +44,7 @@ def blocked_edge(document: Json) -> BlockedEdge:
 
 
 def _risk(document: Json, target: str) -> Json:
-    """What clusters are told: they take none without these texts. Raises GraphDataError."""
+    """What clusters are shown: they take none without these texts. Raises GraphDataError."""
     texts = {key: document.get(key) for key in _TEXTS}
     missing = [key for key, text in texts.items() if not (isinstance(text, str) and text)]
     if missing:

@@ -101,7 +101,7 @@ def with_more(release: GraphRelease, more: Mapping[str, str]) -> GraphRelease:
 
 
 def edges_of(release: GraphRelease) -> set[Edge]:
-    """The edges that a release tells of, as versions from and to."""
+    """The edges that a release names, as versions from and to."""
     return {
         *_edges(release, "previous", (*release.previous, *_listed(release, "previous.add"))),
         *_edges(release, "next", (*release.next, *_listed(release, "next.add"))),
@@ -109,7 +109,7 @@ def edges_of(release: GraphRelease) -> set[Edge]:
 
 
 def removed_edges_of(release: GraphRelease) -> set[Edge]:
-    """The edges that there are not, whoever tells of them."""
+    """The edges that there are not, whoever names them."""
     return {
         *_edges(release, "previous", _listed(release, "previous.remove")),
         *_edges(release, "next", _listed(release, "next.remove")),

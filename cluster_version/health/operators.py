@@ -1,4 +1,4 @@
-"""Whether a component is where a release wants it, as its ClusterOperator tells.
+"""Whether a component is where a release has it, as its ClusterOperator reports.
 
 Source of the rules: upstream's notes, section 10.5.
 """

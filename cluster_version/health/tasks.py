@@ -17,6 +17,6 @@ def described(manifest: Manifest, position: int, total: int) -> str:
 def not_applied(
     manifest: Manifest, position: int, total: int, cause: Cause, detail: str = ""
 ) -> UpdateError:
-    """What is told of a manifest that could not be applied; `detail` is for logs."""
+    """The error of a manifest that could not be applied; `detail` is for logs."""
     text = ": ".join(filter(None, (described(manifest, position, total), cause.text)))
     return UpdateError(f"Could not update {text}", reason=cause.reason, detail=detail)

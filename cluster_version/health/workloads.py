@@ -1,4 +1,4 @@
-"""Whether what a release runs is well, as the API server tells.
+"""Whether what a release runs is well, as the API server reports.
 
 A rollout that is on its way holds nothing up. Source of the rules: upstream's notes, section 10.5.
 """

@@ -13,7 +13,7 @@ _log = logging.getLogger(__name__)
 
 
 class Progress:
-    """The ConfigMap of a namespace. Nothing depends on it: what fails is told in the log."""
+    """The ConfigMap of a namespace. Nothing depends on it: what fails is logged."""
 
     def __init__(self, client: KubeClient, namespace: str) -> None:
         self._client = client

@@ -38,7 +38,7 @@ from olm_runtime.registry.unpack import unpack
 METADATA = f"{RELEASE_FOLDER}/{METADATA_FILE}"
 MAX_METADATA_BYTES = 4 << 20
 UNKNOWN = ("", "unknown")
-"""Architectures of what an index has beside images: attestations."""
+"""Architectures of what an index has next to images: attestations."""
 
 
 @dataclass(frozen=True, slots=True)

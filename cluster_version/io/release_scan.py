@@ -32,7 +32,7 @@ from olm_runtime.registry.tags import list_tags
 TAGS_AT_ONCE, IMAGES_AT_ONCE = 8, 2
 
 _ABOUT_IMAGES = re.compile(r"sha256-[0-9a-f]{64}(\..+)?")
-"""Tags under which signatures and other things about an image are kept."""
+"""Tags under which signatures and other things about an image are stored."""
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class ReleaseTrust:
-    """Verifies release images as the release wants it that is applied at the time."""
+    """Verifies release images as the release demands that is applied at the time."""
 
     def __init__(
         self,

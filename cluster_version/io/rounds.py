@@ -52,7 +52,7 @@ class Round:
 
     check     what a manifest waits for once it is applied
     attempt   how many rounds failed before this one
-    filters   what of the release is not for the cluster now, beside what was never loaded
+    filters   what of the release is not for the cluster now, except what was never loaded
     notify    called at each step forward
     failed    called at each try that failed
     done      how many manifests are applied and well
@@ -121,7 +121,7 @@ class Round:
         return self.filters is None or not left_out(manifest.object, self.filters)
 
     async def _apply(self, position: int) -> None:
-        """Raises UpdateError, as the last try did; what only is to be told is no error."""
+        """Raises UpdateError, as the last try did; what only is to be reported is no error."""
         try:
             await self._try_again_and_again(self.manifests[position])
         except OLMError as error:
@@ -165,7 +165,7 @@ class Round:
     async def _announce(self, manifest: Manifest) -> None:
         """Makes a ClusterOperator before its operator does, so that all are seen from the start.
 
-        What hinders it is told when the turn of the manifest comes.
+        What hinders it is reported when the turn of the manifest comes.
         """
         obj = manifest.object
         if gvk_of(obj) != CLUSTER_OPERATOR or is_deletion(obj):

@@ -47,7 +47,7 @@ class SignatureConfigMaps:
         field_manager: str,
         seconds: float,
     ) -> NoReturn:
-        """Writes what there is then again and again. What fails is told in the log."""
+        """Writes what there is then again and again. What fails is logged."""
         while True:
             await asyncio.sleep(seconds)
             try:

@@ -1,4 +1,4 @@
-"""Whether a release image is signed as the running release wants it.
+"""Whether a release image is signed as the running release demands.
 
 Source of the rules: upstream's notes, section 6.
 """
@@ -34,7 +34,7 @@ from olm_runtime.errors import OLMError
 from olm_runtime.kube.client import KubeClient
 
 REMEMBERED = 64
-"""Digests whose signatures are kept."""
+"""Digests whose signatures are cached."""
 
 
 @dataclass(frozen=True, slots=True)

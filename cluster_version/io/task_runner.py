@@ -12,7 +12,7 @@ PERIOD = 8
 
 
 def shuffled(count: int, attempt: int) -> list[int]:
-    """The order in which as many groups are begun while a cluster is kept as it is.
+    """The order in which as many groups are begun while a cluster is reconciled.
 
     What hangs must not always keep the same ones from their turn. The same order for an attempt
     at any time, so that what went wrong can be repeated.

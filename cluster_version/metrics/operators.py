@@ -39,7 +39,7 @@ def _up(name: str, version: str, reason: str) -> Labels:
 
 
 def version_of(operator: KubeObject) -> str:
-    """The version that stands for a ClusterOperator; "" if it tells none."""
+    """The version that stands for a ClusterOperator; "" if it reports none."""
     versions = (operator.get("status") or {}).get("versions") or ()
     return next((each.get("version") or "" for each in versions if each["name"] == OPERATOR), "")
 

@@ -16,7 +16,7 @@ from cluster_version.nodes.pools import is_paused, target_of
 
 NAME = "machine-config"
 REQUIRED = "operator.machineconfiguration.openshift.io/required-for-upgrade"
-"""Label of pools that an update waits for, beside that of the control plane."""
+"""Label of pools that an update waits for, together with that of the control plane."""
 AS_EXPECTED = "AsExpected"
 _OPERATOR = "operator"
 _HINT = "please see `kubectl get mcp` for further details"
@@ -59,7 +59,7 @@ def _is_required(pool: KubeObject) -> bool:
 
 
 def _is_level(pool: KubeObject) -> bool:
-    """Whether all its nodes have what it says; one of somebody else's tells so itself."""
+    """Whether all its nodes have what it says; one of somebody else's reports so itself."""
     return _is_observed(pool) and is_true(pool, "Updated")
 
 
@@ -79,7 +79,7 @@ def _counts(pool: KubeObject) -> str:
 def nodes_status(nodes: Nodes, old: Mapping[str, Any], now: datetime) -> RawStatus:
     """The status to be; equal to `old` where nothing has changed.
 
-    The version is told once all that an update waits for is as the release has it.
+    The version is reported once all that an update waits for is as the release has it.
     """
     awaited = "; ".join(nodes.awaited)
     versions = [each for each in old.get("versions") or () if each["name"] != _OPERATOR]

@@ -33,7 +33,7 @@ CORDON_AGAIN: Patch = {"spec": {"unschedulable": True}}
 
 
 def begin_job(node: NodeState) -> Patch:
-    """Written before the Job is made: a restart of the node is told by another boot ID."""
+    """Written before the Job is made: another boot ID shows a restart of the node."""
     return _annotated({BOOT_ID: node.boot_id, STATE: WORKING, REASON: None})
 
 

@@ -20,7 +20,7 @@ def pool_status(
     now: datetime,
     problem: PoolError | None = None,
 ) -> dict[str, Any]:
-    """The status; `problem` is what keeps the pool's nodes from being told or counted."""
+    """The status; `problem` is why the pool's nodes are not known or counted."""
     old = pool.get("status") or {}
     failed = [node for node in nodes if node.failure]
     updated = [node for node in nodes if _has(node, target)]

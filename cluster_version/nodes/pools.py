@@ -104,7 +104,7 @@ def members(
 ) -> list[KubeObject]:
     """The nodes of a pool, where several select one: master goes first, worker last.
 
-    Raises PoolError where two others select the same node, for there is no telling whose it is.
+    Raises PoolError where two others select the same node, for it is not known whose it is.
     """
     own = _selector_of(pool)
     selected = [node for node in nodes if _meets(node, own)]
@@ -134,7 +134,7 @@ def _has(pool: KubeObject, selectors: Mapping[str, LabelSelector | None], node: 
 
 
 def _understood(pool: KubeObject) -> LabelSelector | None:
-    """What selects a pool's nodes; what another pool says wrong is that one's to tell."""
+    """What selects a pool's nodes; what another pool says wrong is that one's to report."""
     try:
         return _selector_of(pool)
     except PoolError:

@@ -40,7 +40,7 @@ class Settings(ControllerSettings):
 
     release_image         the image that this program is from
     payload               the folder with the manifests of that image
-    payloads              the folder in which other releases are kept
+    payloads              the folder in which other releases are stored
     retrieval             what fetches them
     node                  the node that this program is on, if any
     profile               the cluster profile

@@ -56,7 +56,7 @@ class Draft:
 
     images    of the release by name, each by digest
     operator  manifests of the operator itself, templates, by file name
-    metadata  what is said of the release beside its version: `url`, channels
+    metadata  what is said of the release next to its version: `url`, channels
     """
 
     version: str

@@ -1,4 +1,4 @@
-"""The hash by which the status tells one set of manifests from another."""
+"""The hash by which the status identifies a set of manifests."""
 
 from collections.abc import Iterable
 

@@ -1,9 +1,9 @@
 """In which order the manifests of a release are applied, and which of them at the same time.
 
 The names of files say it: `0000_<runlevel>_<component>_...`. While a cluster is updated, runlevels
-follow each other and the components of one are applied at once; while it is installed or kept as it
-is, components do not wait for runlevels. A Job is applied alone, after all before and before all
-after it. Source of the rules: upstream's notes, section 9.
+follow each other and the components of one are applied at once; while it is installed or
+reconciled, components do not wait for runlevels. A Job is applied alone, after all before and
+before all after it. Source of the rules: upstream's notes, section 9.
 """
 
 import re

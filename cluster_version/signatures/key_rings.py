@@ -58,7 +58,7 @@ def read_key_ring(data: bytes) -> KeyRing:
         except UnsupportedKeyError as error:
             unsupported = error
         except SignatureError:
-            continue  # as upstream: only what it has no rule for is told
+            continue  # as upstream: only what it has no rule for is reported
     if unsupported and not ring:
         raise unsupported
     return tuple(ring)

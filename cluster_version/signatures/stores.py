@@ -1,4 +1,4 @@
-"""Where signatures of an image are, and what is told of a place that has no more of them.
+"""Where signatures of an image are, and the messages about a place that has no more of them.
 
 Source of the rules: upstream's notes, sections 6.1 and 6.2.
 """
@@ -16,7 +16,7 @@ NUMBERS = range(1, 10)
 """Of the signatures of an image in a store."""
 
 ONE_AFTER_ANOTHER = "serial signature store wrapping"
-"""Begins what is told of several kinds of places, after what was told of each."""
+"""Begins the message about several kinds of places, after those about each."""
 NO_MORE = "no more signatures to check"
 EMPTY_OWN_STORES = (
     "ClusterVersion spec.signatureStores is an empty array. "
@@ -51,7 +51,7 @@ def signatures_in(config_map: KubeObject, digest: str) -> Iterator[str]:
 
 
 def without_more(config_map: KubeObject, digest: str) -> str:
-    """What is told when a config map has no more signatures of an image."""
+    """The message when a config map has no more signatures of an image."""
     return f"prefix {_prefix(digest)} in config map {name_of(config_map)}: {NO_MORE}"
 
 
@@ -60,17 +60,17 @@ def _prefix(digest: str) -> str:
 
 
 def without(place: str) -> str:
-    """What is told when an address has no signature."""
+    """The message when an address has no signature."""
     return f"unable to retrieve signature from {place}: {NO_MORE}"
 
 
 def exhausted(stores: Sequence[str]) -> str:
-    """What is told when stores that were asked together have no more signatures."""
+    """The message when stores that were asked together have no more signatures."""
     return f"{_together(stores)}: {NO_MORE}"
 
 
 def all_exhausted(stores: Sequence[str]) -> tuple[str, str]:
-    """What is told when config maps and default stores have no more signatures."""
+    """The message when config maps and default stores have no more signatures."""
     defaults = f"{ONE_AFTER_ANOTHER} {_OWN_UNSET}, {_together(stores)}"
     everything = f"{ONE_AFTER_ANOTHER} {_CONFIG_MAPS}, {defaults}"
     return f"{defaults}: {NO_MORE}", f"{everything}: {NO_MORE}"

@@ -13,7 +13,7 @@ from api.wire import timestamp
 
 MAX_ENTRIES = 100
 MINOR = 2
-"""How many numbers of a version tell its minor version."""
+"""How many numbers of a version are its minor version."""
 NEWEST_RETAINED = 5
 
 
@@ -41,7 +41,7 @@ class Entry:
 class Reached:
     """What a worker reports of the release that it applies.
 
-    accepted_risks  what was told and passed over when it was loaded; of one from the own image
+    accepted_risks  what was reported and passed over when it was loaded; of one from the own image
                     (`local`) nothing is known any more
     """
 
@@ -143,7 +143,7 @@ def pruned(history: Sequence[Entry], most: int = MAX_ENTRIES) -> tuple[Entry, ..
 
 
 def _weight(history: Sequence[Entry], index: int, most: int) -> float:
-    """How much an entry says beside the completed ones around it; of two the newer says more."""
+    """How much an entry says next to the completed ones around it; of two the newer says more."""
     completed = [at for at, each in enumerate(history) if each.state is State.COMPLETED]
     weight = _BY_AGE * index
     if index < NEWEST_RETAINED or index == most or index in completed[:1]:

@@ -60,7 +60,7 @@ class LevelCounts:
 
 
 def as_config_map(namespace: str, release: Release, levels: Sequence[Level]) -> KubeObject:
-    """What is kept of an update to a release."""
+    """What is stored of an update to a release."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",

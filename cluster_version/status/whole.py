@@ -37,7 +37,7 @@ class WorkerState:
 
     release     as its own metadata say it
     own         that of the operator
-    known       those that the update service told of, the current one first
+    known       those that the update service listed, the current one first
     completed   how many rounds in a row ended without error
     begun       since when a ClusterOperator is waited for, by name
     faults      what is wrong with the ClusterVersion

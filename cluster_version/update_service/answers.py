@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from cluster_version.graph_data.building import UpdateGraphs
 
 MOST_BYTES = 64 << 20
-"""Of all answers of one generation, as they are kept."""
+"""Of all cached answers of one generation."""
 COMPRESSED_FROM = 1024
 """Bytes from which on an answer is compressed for those who take that."""
 LEVEL = 1
 OVERHEAD_BYTES = 1024
-"""What an answer takes beside its bytes, about."""
+"""What an answer takes on top of its bytes, about."""
 
 Key = tuple[str, str]
 """A channel and an architecture."""
@@ -37,7 +37,7 @@ class Answer:
 
     @property
     def size(self) -> int:
-        """What it takes to keep it."""
+        """What it takes to cache it."""
         return len(self.plain) + len(self.compressed) + OVERHEAD_BYTES
 
 
@@ -61,11 +61,11 @@ class Generation:
         return answer
 
     def made(self, key: Key) -> Answer:
-        """An answer made anew, which is not kept: it may be made in another thread."""
+        """An answer made anew, which is not cached: it may be made in another thread."""
         return Answer.of(self.graphs.body(*key))
 
     def keep(self, key: Key, answer: Answer) -> None:
-        """Keeps an answer in place of those that were longest not asked for."""
+        """Caches an answer in place of those that were longest not asked for."""
         if key in self._cached:
             return
         self._cached[key] = answer
@@ -75,5 +75,5 @@ class Generation:
             self._bytes -= gone.size
 
     def asked(self) -> list[Key]:
-        """What was asked for and is kept, that of the last request last."""
+        """What was asked for and is cached, that of the last request last."""
         return list(self._cached)

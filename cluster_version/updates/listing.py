@@ -22,7 +22,7 @@ Json = dict[str, Any]
 def listed(
     evaluated: Evaluated, status: Mapping[str, Any], now: datetime, *, weighed: bool = False
 ) -> Json:
-    """The members of a status that tell of updates, as they follow on those of `status`.
+    """The members of a status that list updates, as they follow on those of `status`.
 
     `weighed` is whether the cluster adds to the risks: then each says whether it applies. What the
     API server would refuse to store is left out, as it would refuse the rest with it.

@@ -1,4 +1,4 @@
-"""Questions to a metrics store, few at a time, with answers kept for a while.
+"""Questions to a metrics store, few at a time, with answers cached for a while.
 
 A question may cost the store much, and there may be many: no evaluation begins soon after another
 ended. Whoever asks meanwhile gets the answer of before. When one may begin, it is of the question
@@ -49,9 +49,9 @@ class QueryCache:
         self._entries: dict[str, _Entry] = {}
 
     async def ask(self, query: str) -> bool:
-        """The answer to a question, new or kept.
+        """The answer to a question, new or cached.
 
-        Raises OLMError: what kept it from being evaluated, or TransientError where it has to wait.
+        Raises OLMError: why it was not evaluated, or TransientError where it has to wait.
         """
         try:
             return await self._answer(query, self._clock())

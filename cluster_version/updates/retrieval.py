@@ -1,4 +1,4 @@
-"""How an update service is asked, and what is told where it cannot be.
+"""How an update service is asked, and the error where it cannot be.
 
 Source of the rules: upstream's notes, sections 3.1 and 3.4.
 """
@@ -102,7 +102,7 @@ def request_of(question: Question) -> Request:
 
 
 def failed(error: RetrievalError) -> RetrievalError:
-    """An answer that was none, as the condition tells it."""
+    """An answer that was none, as the condition reports it."""
     return RetrievalError(error.reason, f"Unable to retrieve available updates: {error.message}")
 
 

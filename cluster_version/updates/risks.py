@@ -12,7 +12,7 @@ from olm_content.versions import Key, parse_version
 from olm_runtime.errors import OLMError
 
 Ask = Callable[[str], Awaitable[bool]]
-"""Whether a query finds what it looks for. Raises OLMError where that cannot be told."""
+"""Whether a query finds what it looks for. Raises OLMError where that is not known."""
 
 APPLIES, RECOMMENDED = "Applies", "Recommended"
 """Conditions of risks and of updates."""
@@ -36,7 +36,7 @@ _ACCEPTED_TEXT = (
 class Exposure:
     """Whether a risk applies: True or False, or Unknown and why.
 
-    cause  in one word; empty for what rules told
+    cause  in one word; empty for what rules found
     """
 
     status: ConditionStatus
@@ -87,7 +87,7 @@ async def evaluate(
 ) -> Evaluated:
     """What a cluster may update to.
 
-    `accepted` names risks that its administrator takes, `known` has those that no rule need tell.
+    `accepted` names risks that its administrator takes, `known` has those that no rule need find.
     """
     exposures = await _exposures(updates.conditional, ask, known)
     available = list(updates.available)

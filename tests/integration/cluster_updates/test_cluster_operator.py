@@ -1,4 +1,4 @@
-"""ClusterOperator/olm: whether what is installed lets OpenShift go to its next minor version."""
+"""ClusterOperator/olm: whether what is installed holds back OpenShift's minor updates."""
 
 import json
 import logging
@@ -116,7 +116,7 @@ def test_what_is_installed_keeps_openshift_from_its_next_version(
     assert note.startswith(f"OpenShift 4.20 is not permitted by {named}: update")
     wait_upgradeable(api, "False", f'{package}.v1.1.0", olm.maxOpenShiftVersion 4.19')
 
-    # What comes from a kept revision takes its note along.
+    # What comes from a retained revision takes its note along.
     back = {"version": "1.0.0", "upgradeConstraintPolicy": "SelfCertified"}
     api.patch(extension_path(package), {"spec": {"source": {"catalog": back}}})
     api.wait_installed(package, "1.0.0")

@@ -269,5 +269,5 @@ async def test_the_operators_alerts_are_understood_by_a_real_metrics_store(prome
             query = {"query": rule["expr"]}
             answer = await client.get(f"{prometheus}/api/v1/query", params=query)
             found = answer.raise_for_status().json()["data"]["result"]
-            # Without an operator there is nothing to tell, but that.
+            # Without an operator there is nothing to report, but that.
             assert bool(found) == (rule["alert"] == "ClusterVersionOperatorDown"), rule["alert"]

@@ -40,7 +40,7 @@ async def test_changes_are_notified_and_that_there_is_none_is_no_change(
     for _ in range(3):
         await features.read()
     assert features.of("1.0.0") == Features()
-    assert not notified.is_set(), "whoever is told reads again, and would be told again"
+    assert not notified.is_set(), "whoever is notified reads again, and would be notified again"
     await asyncio.to_thread(feature_gates.set, "OKD", {"1.0.0": ["A"]})
     await features.read()
     await wait_for(Features("OKD", frozenset("A")))

@@ -236,7 +236,7 @@ def read_until(terminal: int, text: str) -> None:
             raise TimeoutError(f"{text!r} is not in {seen[-2000:]!r}")
         try:
             seen += os.read(terminal, 65536).decode()
-        except OSError as error:  # how Linux tells that the program ended
+        except OSError as error:  # how Linux reports that the program ended
             raise EOFError(seen) from error
 
 

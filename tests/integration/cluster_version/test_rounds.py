@@ -120,7 +120,7 @@ async def test_what_the_server_refuses_is_named_and_the_others_are_applied(
 
 @pytest.mark.parametrize("state", [State.INITIALIZING, State.UPDATING])
 async def test_a_job_divides_a_release(world: World, name: str, state: State) -> None:
-    """Components of a runlevel are beside each other otherwise; none is before its turn."""
+    """Components of a runlevel are applied together otherwise; none is before its turn."""
     first, second = files(name, "20_alpha_01", "20_beta_01")
     release = [first, Manifest("0000_20_alpha_02.yaml", job(name)), second]
     world.ill = {first.file_name}

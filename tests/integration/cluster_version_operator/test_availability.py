@@ -1,4 +1,4 @@
-"""Which updates a cluster is told of: by an update service, and by a metrics store of risks."""
+"""Which updates a cluster is offered: by an update service, and by a metrics store of risks."""
 
 import time
 from collections.abc import Callable, Iterator

@@ -128,7 +128,7 @@ class Lives:
         assert made == {version}
         history = self._cluster.version["status"]["history"]
         assert (history[0]["version"], history[0]["state"]) == (version, "Completed")
-        # The operator of the release before, started again by a node, tells of that once more.
+        # The operator of the release before, started again by a node, reports that once more.
         completed = [each["version"] for each in history if each["state"] == "Completed"]
         expected = [each.version for each in self._releases.values()]
         assert completed == expected[::-1]

@@ -1,4 +1,4 @@
-"""A cluster is installed by its first release, and kept as that has it."""
+"""A cluster is installed by its first release, and restored as that has it."""
 
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ def test_everything_is_made_and_then_level(cluster: ClusterUpdates) -> None:
     cluster.install()
     wait_until(lambda: len(cluster.api.list(OPERATORS)) == len(COMPONENTS), what="the operators")
     missing = "Cluster operators alpha, beta, gamma are not available"
-    # A definition that is not served yet may be told, too, until the next round.
+    # A definition that is not served yet may be reported, too, until the next round.
     wait_until(lambda: cluster.told("Failing")[::2] == ("True", missing), what=missing)
     names = {each["metadata"]["name"] for each in cluster.api.list(CONFIG_MAPS)}
     assert {f"{component}-before" for component in COMPONENTS} <= names

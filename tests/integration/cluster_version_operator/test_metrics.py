@@ -105,7 +105,7 @@ def test_an_update_is_told_by_metrics(level: ClusterUpdates) -> None:
         labels = {"type": "other", "version": "v1.0.0", "invoker": "somebody"}
         return Metrics(level).of("cluster_installer", **labels) == 1
 
-    wait_until(installer_is_shown, what="the installer is told")
+    wait_until(installer_is_shown, what="the installer is shown")
     after = Metrics(level)
     assert after.version("completed") == {"type": "completed", **update}
     assert not after.version("updating")

@@ -153,7 +153,7 @@ def test_only_signed_releases_are_taken(
     assert "cannot be verified" not in newest.get("acceptedRisks", "")
     cluster.report("1.0.1")
     cluster.wait_level("1.0.1")
-    assert taken(cluster, third)["verified"] is True  # as 1.0.1 wants it, in the same process
+    assert taken(cluster, third)["verified"] is True  # as 1.0.1 demands, in the same process
     cluster.api.delete(SIGNED)
 
 

@@ -122,7 +122,7 @@ class Cluster:
         raise AssertionError(state)
 
     async def wait_reason(self, name: str, text: str) -> None:
-        """Until a node tells why it takes so long."""
+        """Until a node reports why it takes so long."""
         async for _ in looks():
             node = await self.client.get(NODE, name)
             if text in annotations_of(node).get(REASON, ""):
@@ -333,7 +333,7 @@ async def test_an_update_that_fails_is_reported_and_mended_by_another_configurat
     [first, second] = [name_of(each) for each in await cluster.nodes(pool)]
     async with controllers():
         await cluster.give_up(first)
-        found = await cluster.wait(pool, lambda each: shown(each)["Degraded"] == "True", "told")
+        found = await cluster.wait(pool, lambda each: shown(each)["Degraded"] == "True", "degraded")
         assert found["status"]["degradedMachineCount"] == 1
         message = (condition(found, "NodeDegraded") or {})["message"]
         assert message.startswith(f'Node {first} is reporting: "Job {NAMESPACE}/node-update-')
@@ -393,7 +393,7 @@ async def test_a_pool_that_means_nothing_says_so(
 ) -> None:
     pool = await cluster.pool("workers", 1, maxUnavailable="some")
     async with controllers():
-        found = await cluster.wait(pool, lambda each: shown(each)["Degraded"] == "True", "told")
+        found = await cluster.wait(pool, lambda each: shown(each)["Degraded"] == "True", "degraded")
         assert (condition(found, "RenderDegraded") or {})["reason"] == "InvalidMaxUnavailable"
         await cluster.change(pool, maxUnavailable=1)
         await cluster.wait_updated(pool)

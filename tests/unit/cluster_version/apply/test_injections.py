@@ -28,7 +28,7 @@ def workload(
 ) -> KubeObject:
     """A workload; `containers` are environments by name, those with `init-` at the beginning.
 
-    `asks`: names of containers that are to be told of the proxy.
+    `asks`: names of containers that are to get the proxy.
     """
     annotations = {INJECT_PROXY: asks} if asks else {}
     listed = [{"name": each, "env": env} for each, env in (containers or {"a": []}).items()]

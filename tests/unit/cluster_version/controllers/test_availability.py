@@ -218,7 +218,7 @@ async def test_risks_are_looked_at_again_without_asking_the_service(
         "2026-01-01T00:00:05Z",
     )
     assert len(slow.asked) == 1
-    assert slow.status(after) == after, "times are kept"
+    assert slow.status(after) == after, "times are preserved"
 
 
 @pytest.mark.parametrize("is_hosted", [True, False])

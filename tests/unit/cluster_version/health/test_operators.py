@@ -1,4 +1,4 @@
-"""Components that are where a release wants them, and those that are not."""
+"""Components that are where a release has them, and those that are not."""
 
 from typing import Any
 

@@ -36,7 +36,7 @@ def operator(degraded: str) -> KubeObject:
 
 
 def samples() -> list[tuple[str, dict[str, str]]]:
-    """Names and labels of what there is to tell of a cluster that is in trouble."""
+    """Names and labels of what there is to report of a cluster that is in trouble."""
     update = {"release": {"version": "1.0.1"}, "conditions": [condition("Recommended", "Unknown")]}
     status = {
         "history": [],

@@ -1,4 +1,4 @@
-"""Jobs that fetch release images, and what is told of those that fail."""
+"""Jobs that fetch release images, and what is reported of those that fail."""
 
 from typing import Any
 

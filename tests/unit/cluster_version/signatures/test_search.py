@@ -1,4 +1,4 @@
-"""Which keys have to sign, where signatures are looked for, and what is told without one."""
+"""Which keys have to sign, where signatures are looked for, and what is reported without one."""
 
 from datetime import timedelta
 

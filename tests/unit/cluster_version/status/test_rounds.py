@@ -1,4 +1,4 @@
-"""What conditions tell of rounds over a release."""
+"""What conditions report of rounds over a release."""
 
 from collections.abc import Mapping
 from dataclasses import replace

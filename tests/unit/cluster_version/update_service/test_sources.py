@@ -125,7 +125,7 @@ async def test_the_same_fault_is_reported_once(caplog: pytest.LogCaptureFixture)
     with suppress(TimeoutError):
         async with following(followed):
             async with asyncio.timeout(30):
-                while followed.looks.all["graph-data"] < 6:  # noqa: ASYNC110 - nobody tells
+                while followed.looks.all["graph-data"] < 6:  # noqa: ASYNC110 - nobody notifies
                     await asyncio.sleep(0.001)
     assert [each.message for each in caplog.records if each.levelname == "WARNING"] == [
         "graph-data: broken"
