@@ -309,8 +309,8 @@ def test_risks_are_accepted_by_name_where_the_gate_for_that_is_on(
     wait_until(lambda: UPDATING not in str(risk_names(cluster)), what="only lasting risks")
     status = cluster.version["status"]
     assert risk_names(cluster) == [["Fires", own], ["Slow", "Fires"]]
-    risks = {each["name"]: each["conditions"][0] for each in status["conditionalUpdateRisks"]}
-    assert {name: (each["status"], each["reason"]) for name, each in risks.items()} == {
+    verdicts = {each["name"]: each["conditions"][0] for each in status["conditionalUpdateRisks"]}
+    assert {name: (each["status"], each["reason"]) for name, each in verdicts.items()} == {
         own: ("True", "Match"),
         "Fires": ("True", "Alert:firing"),
         "Slow": ("True", "Match"),
