@@ -26,16 +26,16 @@ _CONDITION_FIELDS = (
     "lastUpdateTime",
     "lastTransitionTime",
 )
-_KEPT_METADATA = ("name", "namespace", "uid", "resourceVersion", "labels", "ownerReferences")
+_CACHED_METADATA = ("name", "namespace", "uid", "resourceVersion", "labels", "ownerReferences")
 
 
-def kept(obj: KubeObject) -> KubeObject:
+def trimmed(obj: KubeObject) -> KubeObject:
     """What has to be known of a component, and of what may become one."""
     status = obj.get("status") or {}
     meta = metadata(obj)
     return {
         **{key: obj[key] for key in ("apiVersion", "kind") if key in obj},
-        "metadata": {key: meta[key] for key in _KEPT_METADATA if key in meta},
+        "metadata": {key: meta[key] for key in _CACHED_METADATA if key in meta},
         "status": {"conditions": status["conditions"]} if "conditions" in status else {},
     }
 
@@ -94,7 +94,7 @@ def reference_to(kind: GVK, obj: KubeObject) -> Reference:
 
 
 def _condition(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what is not kept of one: else it would be written again and again."""
+    """Without what is not cached of one: else it would be written again and again."""
     return {key: given[key] for key in _CONDITION_FIELDS if isinstance(given.get(key), str)}
 
 

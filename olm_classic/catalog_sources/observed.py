@@ -64,7 +64,7 @@ def address_of(pod: KubeObject) -> str:
 def is_as_wanted(pod: KubeObject, wanted: KubeObject) -> bool:
     """Whether a pod is what would be made now.
 
-    The label tells of a change of ours, the images of somebody else's: little else of a pod can be
+    The label shows a change of ours, the images of somebody else's: little else of a pod can be
     edited.
     """
     labels = (LABEL_POD_HASH, LABEL_CONFIG_MAP_VERSION)

@@ -26,7 +26,7 @@ from olm_rollout.pods import reason_of
 DEFAULT_INTERVAL = timedelta(minutes=15)
 SHORTEST_INTERVAL = timedelta(seconds=1)
 LOOK_AGAIN_SECONDS = 30.0
-"""A pod that tells of no change is looked at this often."""
+"""A pod that reports no change is looked at this often."""
 PATIENCE = timedelta(minutes=10)
 """A pod that is not ready by then will not be: no node has room for it, or it does not answer."""
 NOT_READY = "it was not ready within 10 minutes"

@@ -53,4 +53,4 @@ def _read(catalogs: Iterable[KubeObject]) -> Iterator[ClusterCatalog]:
         try:
             yield ClusterCatalog.from_object(raw)
         except InvalidObjectError:
-            continue  # catalogd tells what is wrong with it
+            continue  # catalogd reports what is wrong with it

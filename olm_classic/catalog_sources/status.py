@@ -34,7 +34,7 @@ class Findings:
     """What a reconcile found out about a catalog.
 
     image       of the template, if there is one
-    problem     what is wrong; only the first of them is told
+    problem     what is wrong; only the first of them is shown
     config_map  that is served
     created     when the server was made; None while there is none
     connection  to the server; None while there is none

@@ -33,7 +33,7 @@ class CatalogContents:
         changed: Callable[[Key], None],
         metrics: Metrics,
     ) -> None:
-        """`sources` are the CatalogSources; `changed` is told of each content taken in."""
+        """`sources` are the CatalogSources; `changed` is called with each content taken in."""
         self._metrics = metrics
         self._sources = sources
         self._connections = connections

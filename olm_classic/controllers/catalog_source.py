@@ -65,7 +65,7 @@ def _unheard(_: Key) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listeners:
-    """Who is told of catalogs.
+    """Who is notified of catalogs.
 
     on_ready  a connection to its server stands: content may be new
     on_gone   awaited when it exists no more

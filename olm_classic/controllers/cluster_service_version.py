@@ -149,7 +149,7 @@ class ClusterServiceVersions:
         return None
 
     async def _has_unseen_group(self, csv: KubeObject) -> bool:
-        """Whether an OperatorGroup is there that no event told yet: each kind has its own watch."""
+        """Whether there is an OperatorGroup that no event showed yet: each kind has its own watch."""
         if self._stores.groups_of(csv):
             return False
         found, _ = await self._manager.client.list_all(
@@ -186,7 +186,7 @@ class ClusterServiceVersions:
         return None if entered else self._rest(csv, found)
 
     def _rest(self, csv: KubeObject, found: Findings) -> Outcome:
-        """Until something happens; what no event tells is looked at again."""
+        """Until something happens; what no event reports is looked at again."""
         status = csv.get("status") or {}
         times = [
             found.pause,
@@ -202,14 +202,14 @@ class ClusterServiceVersions:
     async def _enter(
         self, csv: KubeObject, change: Change | None, also: Mapping[str, Any] | None = None
     ) -> bool:
-        """Writes what is new in its status, and tells of it; whether there was anything."""
+        """Writes what is new in its status, and announces it; whether there was anything."""
         before = csv.get("status") or {}
         after = dict(before) if change is None else changed(before, change, self._clock())
-        told = after != before
+        is_new = after != before
         status = {**after, **(also or {})}
         if status == before or await self._manager.statuses.write(csv, status) is None:
             return False
-        if change is not None and told:
+        if change is not None and is_new:
             self._manager.events.announce(csv, [change.happening])
             self._metrics.upgrades += change.phase is Phase.REPLACING
         return True

@@ -13,10 +13,10 @@ from olm_classic.kinds import (
 from olm_classic.operator_components import (
     Key,
     Reference,
-    kept,
     owners_of,
     reference_to,
     suffixes_of,
+    trimmed,
 )
 from olm_classic.selections import (
     API_SERVICES,
@@ -38,13 +38,13 @@ OWNED = "owned-by-csv"
 """The index by the ClusterServiceVersions that own an object."""
 PAGE_SIZE = 500
 
-DEPLOYMENTS = Selection(GVK("apps", "v1", "Deployment"), page_size=PAGE_SIZE, keep=kept)
+DEPLOYMENTS = Selection(GVK("apps", "v1", "Deployment"), page_size=PAGE_SIZE, keep=trimmed)
 """Those of users, too: whoever labels one makes it a component."""
-SECRETS = Selection(GVK("", "v1", "Secret"), metadata_only=True, page_size=PAGE_SIZE, keep=kept)
+SECRETS = Selection(GVK("", "v1", "Secret"), metadata_only=True, page_size=PAGE_SIZE, keep=trimmed)
 CONFIG_MAPS = Selection(
-    GVK("", "v1", "ConfigMap"), metadata_only=True, page_size=PAGE_SIZE, keep=kept
+    GVK("", "v1", "ConfigMap"), metadata_only=True, page_size=PAGE_SIZE, keep=trimmed
 )
-INSTALL_PLANS = Selection(INSTALL_PLAN, page_size=50, keep=kept)
+INSTALL_PLANS = Selection(INSTALL_PLAN, page_size=50, keep=trimmed)
 
 OWNABLE: tuple[Selection | GVK, ...] = (
     DEPLOYMENTS,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from api.objects import KubeObject, annotations_of, is_deleting, labels_of, metadata
 from olm_classic.controllers.known_copies import COPIES, KnownCopies, key_request
-from olm_classic.copies.records import ANNOTATION_REST_HASH, Record, kept
+from olm_classic.copies.records import ANNOTATION_REST_HASH, Record, trimmed
 from olm_classic.copies.sources import Key, Source
 from olm_classic.copies.wanted import Wanted
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION
@@ -53,9 +53,9 @@ class CopiedCSVs:
             name=NAME,
             reconciler=self,
             watches=[
-                Watch(COPIES, self._on_copy, predicates=[_is_news]),
+                Watch(COPIES, self._on_copy, predicates=[_is_not_initial]),
                 Watch(CLUSTER_SERVICE_VERSION, self._on_csv, predicates=[_comes_or_goes]),
-                Watch(NAMESPACES, self._on_namespace, predicates=[_is_news]),
+                Watch(NAMESPACES, self._on_namespace, predicates=[_is_not_initial]),
             ],
             workers=WORKERS,
             gate=self._gate,
@@ -144,7 +144,7 @@ class CopiedCSVs:
             await self._compare(live, source, wanted)
 
     async def _keep(self, key: Key, record: Record, source: Source) -> None:
-        """Of a copy that nobody touched the hashes tell what to write; any other is read."""
+        """Of a copy that nobody touched the hashes show what to write; any other is read."""
         wanted = self._known.wanted(source)
         if wanted is None or self._known.is_settled(source, record, wanted.hashes):
             return
@@ -181,7 +181,7 @@ class CopiedCSVs:
                 copy, wanted.status_hash_patch(_version(copy)), content_type=MERGE_PATCH
             )
         self._known.note_checked(source, Record.of(copy))
-        self._known.copies.update(kept(copy))
+        self._known.copies.update(trimmed(copy))
 
     async def _patched(
         self,
@@ -227,7 +227,7 @@ def _is_copy(csv: KubeObject) -> bool:
     return LABEL_COPIED_FROM in labels_of(csv)
 
 
-def _is_news(event: Change) -> bool:
+def _is_not_initial(event: Change) -> bool:
     return not event.initial
 
 

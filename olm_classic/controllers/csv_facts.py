@@ -64,11 +64,11 @@ class Findings:
         status = csv.get("status") or {}
         if not (self.requirements or "requirementStatus" in status):
             return {}
-        tells = phase_of(status) is Phase.PENDING or not self.facts.requirements_met
-        return {"requirementStatus": self.requirements or []} if tells else {}
+        shown = phase_of(status) is Phase.PENDING or not self.facts.requirements_met
+        return {"requirementStatus": self.requirements or []} if shown else {}
 
     def awaits_discovery(self, csv: KubeObject) -> bool:
-        """Whether a kind may be missing of which no event tells."""
+        """Whether a kind may be missing that no event reports."""
         return not self.facts.requirements_met and bool(required_kinds(csv))
 
 

@@ -39,8 +39,8 @@ class Removal:
         ):
             if await self._delete(csv, store):
                 return Wait(LOOK_SECONDS, f"waiting for {what} to delete")
-        kept = [each for each in finalizers_of(csv) if each != FINALIZER]
-        await self._release(csv, kept)
+        remaining = [each for each in finalizers_of(csv) if each != FINALIZER]
+        await self._release(csv, remaining)
         return Done()
 
     async def _delete(self, csv: KubeObject, store: Store[KubeObject]) -> bool:

@@ -88,7 +88,7 @@ class InstallPlans:
         self._again: set[tuple[str, str]] = set()
         """Plans of accounts whose rights changed: tried once more if they failed, or when they do.
 
-        What tells of the rights may be faster than what tells that a plan failed without them.
+        The event of the rights may come before that of a plan that failed without them.
         """
         self._plans = manager.store(INSTALL_PLAN)
         self._groups = manager.store(OPERATOR_GROUP)
@@ -177,7 +177,7 @@ class InstallPlans:
             namespace,
             plan.metadata.name,
             account=reference.name if reference else "",
-            announce=lambda told: self._manager.events.announce(raw, [told]),
+            announce=lambda happening: self._manager.events.announce(raw, [happening]),
             warned=warnings.append,
         )
         number = 0
@@ -187,7 +187,7 @@ class InstallPlans:
                 if step.status in UNWRITTEN:
                     warnings.clear()
                     written = await self._write_step(plan, step, bundles, applier)
-                    self._tell_warnings(raw, step, warnings)
+                    self._announce_warnings(raw, step, warnings)
                     made = step.status == WAITING_FOR_API and written == PRESENT
                     steps[number] = replace(step, status=CREATED if made else written)
         except OLMError as error:
@@ -218,13 +218,13 @@ class InstallPlans:
         obj = await bundles.object_of(step)
         asked_for = plan.spec.cluster_service_version_names
         if obj["kind"] == CLUSTER_SERVICE_VERSION.kind and name_of(obj) not in asked_for:
-            beside = self._csvs.by_index(NAMESPACE, namespace)
-            problem = owner_conflict(obj, beside, namespace)
+            existing = self._csvs.by_index(NAMESPACE, namespace)
+            problem = owner_conflict(obj, existing, namespace)
             if problem:
                 raise StepError(problem)
         return await applier.apply(obj, step.resolving)
 
-    def _tell_warnings(self, plan: KubeObject, step: Step, warnings: Sequence[str]) -> None:
+    def _announce_warnings(self, plan: KubeObject, step: Step, warnings: Sequence[str]) -> None:
         """One Event for all that the API server warned of at a step."""
         if not warnings:
             return
@@ -234,8 +234,8 @@ class InstallPlans:
             f"{len(warnings)} warning(s) generated during installation of operator "
             f'"{step.resolving}" ({resource.kind} "{resource.name}"): {", ".join(warnings)}'
         )
-        told = Happening("Install", "AppliedWithWarnings", note, warning=True)
-        self._manager.events.announce(plan, [told])
+        happening = Happening("Install", "AppliedWithWarnings", note, warning=True)
+        self._manager.events.announce(plan, [happening])
 
     async def _write(self, raw: KubeObject, status: InstallPlanStatus) -> KubeObject:
         """The plan with this status, as it is stored."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from api.objects import KubeObject, is_deleting, labels_of, name_of
 from api.operators.v1.olmconfig import SINGLETON
 from olm_classic.copies.condition import is_disabled
-from olm_classic.copies.records import Hashes, Record, kept, origins
+from olm_classic.copies.records import Hashes, Record, origins, trimmed
 from olm_classic.copies.sources import Copying, Key, Source, Sources
 from olm_classic.copies.wanted import Wanted
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION, OLM_CONFIG
@@ -21,7 +21,7 @@ COPIES = Selection(
     labels=LABEL_COPIED_FROM,
     metadata_only=True,
     page_size=100,
-    keep=kept,
+    keep=trimmed,
 )
 """A page is at most some megabytes: annotations of operators have whole examples."""
 
@@ -78,7 +78,7 @@ class KnownCopies:
         return found is not None and not is_deleting(found)
 
     def copy(self, key: Key) -> KubeObject | None:
-        """What is kept of the copy of a namespace and name."""
+        """What is cached of the copy of a namespace and name."""
         return self.copies.get(key[1], key[0])
 
     def copies_of(self, source: Key) -> set[str]:

@@ -240,14 +240,14 @@ class NamespaceReconciler:
                 "kind": "Namespace",
                 "metadata": {"name": look.view.namespace},
             }
-            told = Happening("Resolve", "ResolutionFailed", error.message, warning=True)
-            self._manager.events.announce(about, [told])
+            happening = Happening("Resolve", "ResolutionFailed", error.message, warning=True)
+            self._manager.events.announce(about, [happening])
 
     async def _say_unpack_failed(self, look: Look, reason: str, message: str) -> None:
         changed = _each(look, lambda s: with_unpack_failed(s, reason, message))
-        told = Happening("Unpack", "BundleUnpackFailed", message, warning=True)
+        happening = Happening("Unpack", "BundleUnpackFailed", message, warning=True)
         for name in await self._write(look, changed):
-            self._manager.events.announce(look.subscriptions[name], [told])
+            self._manager.events.announce(look.subscriptions[name], [happening])
 
     async def _write(self, look: Look, statuses: Mapping[str, SubscriptionStatus]) -> list[str]:
         """Writes the statuses that are others than the API server has; their Subscriptions."""
@@ -256,8 +256,8 @@ class NamespaceReconciler:
             before, status = Subscription.from_object(raw).status, statuses[name]
             if structs.replace(status, last_updated=before.last_updated) == before:
                 continue
-            told = wire.write(structs.replace(status, last_updated=look.view.now))
-            await self._manager.statuses.write(raw, told)
+            changed = wire.write(structs.replace(status, last_updated=look.view.now))
+            await self._manager.statuses.write(raw, changed)
             written.append(name)
         return written
 

@@ -95,7 +95,7 @@ def _changed(part: Callable[[KubeObject], Any]) -> Callable[[Change], bool]:
 
 
 def _what_matters(catalog: KubeObject) -> tuple[Any, ...]:
-    """Of a CatalogSource: all but the times that its status tells."""
+    """Of a CatalogSource: all but the times of its status."""
     status = catalog.get("status") or {}
     return (
         catalog["metadata"]["uid"],

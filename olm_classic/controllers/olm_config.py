@@ -70,7 +70,7 @@ class OLMConfigController:
         """Brings Events and the condition to what there is. Raises ApiError, NotSyncedError."""
         self._known.check_synced()
         self._events.check_synced()
-        await self._tell()
+        await self._write_events()
         config = self._known.configs.get(SINGLETON)
         if config is not None:
             await self._write_condition(config)
@@ -79,19 +79,19 @@ class OLMConfigController:
     async def report_failure(self, request: Request, failed: Failed) -> None:
         """It is in the log."""
 
-    async def _tell(self) -> None:
+    async def _write_events(self) -> None:
         """One Event for each operator that is not copied, none for any other."""
         silent = self._uncopied()
-        told = set()
+        announced = set()
         for event in sorted(self._events.objects(), key=name_of):
             source = silent.get(subject(event))
             about = (event.get("involvedObject") or {}).get("uid")
-            if source is None or about != source.uid or source.key in told:
+            if source is None or about != source.uid or source.key in announced:
                 await self._client.delete(event, uid=metadata(event)["uid"])
             else:
-                told.add(source.key)
+                announced.add(source.key)
         for key, source in silent.items():
-            if key not in told:
+            if key not in announced:
                 await self._announce(source)
 
     def _uncopied(self) -> dict[Key, Source]:

@@ -90,7 +90,7 @@ class OperatorController:
         return names or ({suffix} if existing else set())
 
     async def _create(self, name: str) -> KubeObject | None:
-        """None if there is one meanwhile, which its watch tells, or cannot be one of the name."""
+        """None if there is one meanwhile, which its watch reports, or cannot be one of the name."""
         wanted = {
             "apiVersion": OPERATOR.api_version,
             "kind": OPERATOR.kind,

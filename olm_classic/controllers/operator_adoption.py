@@ -153,7 +153,7 @@ async def add_labels(
     try:
         await client.patch(named, patch, field_manager=OPERATOR_FIELD_MANAGER, metadata_only=True)
     except NotFoundError:
-        return  # it went meanwhile, which its watch tells
+        return  # it went meanwhile, which its watch reports
 
 
 def _of_owned(obj: KubeObject) -> list[Request]:

@@ -78,8 +78,8 @@ class OperatorGroups:
     def _begin(self, raw: KubeObject) -> Context:
         """Raises InvalidObjectError."""
         group = OperatorGroup.from_object(raw)
-        beside = self._stores.groups.by_index(NAMESPACE, group.metadata.namespace)
-        several = sum(not is_deleting(each) for each in beside) > 1
+        siblings = self._stores.groups.by_index(NAMESPACE, group.metadata.namespace)
+        several = sum(not is_deleting(each) for each in siblings) > 1
         return Context(raw, group, Found(several=several))
 
     def _prune(self, raw: KubeObject) -> Mapping[str, Any]:
@@ -117,15 +117,17 @@ class OperatorGroups:
         return account
 
     async def _find_namespaces(self, context: Context) -> Context:
-        """What it selects. Raises TargetsError, SelectorError, which an Event tells of."""
+        """What it selects. Raises TargetsError, SelectorError, which an Event reports."""
         spec = context.group.spec
         self._stores.namespaces.check_synced()
         candidates = self._stores.namespaces.objects() if selects_by_label(spec) else ()
         try:
             found = selected(spec, candidates)
         except (TargetsError, SelectorError) as error:
-            told = Happening("SelectNamespaces", "InvalidSelection", error.message, warning=True)
-            self._manager.events.announce(context.raw, [told])
+            happening = Happening(
+                "SelectNamespaces", "InvalidSelection", error.message, warning=True
+            )
+            self._manager.events.announce(context.raw, [happening])
             raise
         return replace(context, found=replace(context.found, namespaces=found))
 

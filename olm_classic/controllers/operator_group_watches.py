@@ -61,14 +61,14 @@ class GroupStores:
 
     def members_of(self, group: KubeObject) -> list[KubeObject]:
         """The ClusterServiceVersions of its namespace that stay."""
-        beside = self.csvs.by_index(NAMESPACE, namespace_of(group))
-        return [csv for csv in beside if not is_deleting(csv)]
+        csvs = self.csvs.by_index(NAMESPACE, namespace_of(group))
+        return [csv for csv in csvs if not is_deleting(csv)]
 
 
 def registration(manager: Manager, reconciler: Reconciler, stores: GroupStores) -> Registration:
     """The controller of groups as a manager runs it."""
 
-    def beside(obj: KubeObject) -> list[Request]:
+    def same_namespace(obj: KubeObject) -> list[Request]:
         found = stores.groups.by_index(NAMESPACE, namespace_of(obj))
         return [request_of(group) for group in found]
 
@@ -85,10 +85,10 @@ def registration(manager: Manager, reconciler: Reconciler, stores: GroupStores) 
         reconciler=reconciler,
         watches=(
             Watch(OPERATOR_GROUP, manager.enqueue_changed),
-            Watch(OPERATOR_GROUP, enqueue_mapped(beside), [_comes_or_goes]),
+            Watch(OPERATOR_GROUP, enqueue_mapped(same_namespace), [_comes_or_goes]),
             Watch(NAMESPACES, enqueue_selecting),
             Watch(SERVICE_ACCOUNTS, enqueue_mapped(naming), [_account_changed]),
-            Watch(CLUSTER_SERVICE_VERSION, enqueue_mapped(beside), [_apis_changed]),
+            Watch(CLUSTER_SERVICE_VERSION, enqueue_mapped(same_namespace), [_apis_changed]),
             Watch(CLUSTER_ROLES, enqueue_mapped(_owners)),
         ),
         resync=partial(existing, manager.client, OPERATOR_GROUP),

@@ -54,10 +54,10 @@ class SharedCatalogs:
 
     async def _remove_others(self, raw: KubeObject, wanted: list[KubeObject]) -> None:
         """Removes what stood around a pod that served it before. Raises ApiError."""
-        kept = {key_of(obj) for obj in wanted}
+        needed = {key_of(obj) for obj in wanted}
         for kind, store in self.owned.stores.items():
             for obj in store.by_index(NAMESPACE, raw["metadata"]["namespace"]):
-                if is_owned(obj, raw) and key_of(obj) not in kept:
+                if is_owned(obj, raw) and key_of(obj) not in needed:
                     log.info("%s %s is not needed any more", kind.kind, name_of(obj))
                     await self.owned.remove(obj)
 

@@ -1,7 +1,7 @@
 """The controller of the rights of operators in the namespaces that their groups select.
 
 A request is a ClusterServiceVersion, or a copy of one: an operator for all namespaces gets cluster
-roles once, one for others gets Roles beside each of its copies, which own them.
+roles once, one for others gets Roles next to each of its copies, which own them.
 """
 
 import logging
@@ -55,7 +55,7 @@ class TargetRights:
         namespace, name = namespaced_name(request)
         copy = self._copies.get(name, namespace)
         if copy is not None:
-            return await self._beside(copy)
+            return await self._in_target(copy)
         csv = (namespace, name)
         asked = self._watches.asked(csv)
         if asked.place is Place.EVERYWHERE:
@@ -84,7 +84,7 @@ class TargetRights:
             if found is not None and csv in owner_of(found):
                 await self._objects.remove(found)
 
-    async def _beside(self, copy: KubeObject) -> Outcome:
+    async def _in_target(self, copy: KubeObject) -> Outcome:
         """Roles in the namespace of a copy. They go with it."""
         csv = (labels_of(copy)[LABEL_COPIED_FROM], name_of(copy))
         asked = self._watches.asked(csv)

@@ -42,7 +42,7 @@ NAME = "user-install-plan"
 
 
 class UserPlans:
-    """Resolves each beside what is installed, without the namespace's Subscriptions.
+    """Resolves each together with what is installed, without the namespace's Subscriptions.
 
     It has no Subscriptions made for dependencies, either: what a user names is installed once.
     """
@@ -64,14 +64,14 @@ class UserPlans:
 
     def registration(self) -> Registration:
         """The controller as a manager runs it."""
-        beside = enqueue_mapped(lambda obj: self._waiting_in(namespace_of(obj)))
+        enqueue_waiting = enqueue_mapped(lambda obj: self._waiting_in(namespace_of(obj)))
         return Registration(
             name=NAME,
             reconciler=self,
             watches=(
                 Watch(INSTALL_PLAN, predicates=[lambda event: _is_waiting(event.object)]),
-                Watch(OPERATOR_GROUP, beside),
-                Watch(CLUSTER_SERVICE_VERSION, beside, VERSION_CHANGES),
+                Watch(OPERATOR_GROUP, enqueue_waiting),
+                Watch(CLUSTER_SERVICE_VERSION, enqueue_waiting, VERSION_CHANGES),
                 Watch(CATALOG_SOURCE, enqueue_mapped(self._seeing_it), CATALOG_CHANGES),
             ),
         )
@@ -135,8 +135,8 @@ class UserPlans:
             return done(status, now), Done()
         goes_on = plan.spec.approved or is_to_be_approved(plan)
         phase = INSTALLING if goes_on else REQUIRES_APPROVAL
-        told = wire.read(InstallPlanStatus, {"phase": phase, **steps.status})
-        return structs.replace(told, conditions=status.conditions), Done()
+        planned = wire.read(InstallPlanStatus, {"phase": phase, **steps.status})
+        return structs.replace(planned, conditions=status.conditions), Done()
 
     def _question(self, plan: InstallPlan) -> Namespace:
         """What is to be resolved. Raises WaitingError."""

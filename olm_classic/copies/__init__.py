@@ -1,4 +1,4 @@
-"""Copied ClusterServiceVersions: which there are to be, how they are known, who hears of it. Pure.
+"""Copied ClusterServiceVersions: which there are to be, how they are known, who is notified. Pure.
 
 What a copy has is `olm_classic.csv.copies`.
 """

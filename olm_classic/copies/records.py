@@ -1,6 +1,6 @@
 """What is remembered of a copy: who it is a copy of, and whether somebody touched it.
 
-Of copies only metadata is watched. Three parts of it tell whether the rest is as it was left:
+Of copies only metadata is watched. Three parts of it show whether the rest is as it was left:
 
 annotations    the hashes of what it was made of; that of the status is written after the status
 managers       whether somebody else than this program owns a field of it
@@ -19,14 +19,14 @@ from olm_content.names import ANNOTATION_OPERATOR_NAMESPACE
 ANNOTATION_REST_HASH = "olm.operatorframework.io/nonStatusCopyHash"
 ANNOTATION_STATUS_HASH = "olm.operatorframework.io/statusCopyHash"
 
-_KEPT = ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp")
-_KEPT_ANNOTATIONS = (ANNOTATION_OPERATOR_NAMESPACE, ANNOTATION_REST_HASH, ANNOTATION_STATUS_HASH)
+_CACHED_FIELDS = ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp")
+_CACHED_ANNOTATIONS = (ANNOTATION_OPERATOR_NAMESPACE, ANNOTATION_REST_HASH, ANNOTATION_STATUS_HASH)
 _TOUCHED = ("f:spec", "f:status")
 _TOUCHED_METADATA = ("f:labels", "f:annotations")
 
 
-def kept(obj: KubeObject) -> KubeObject:
-    """What is kept in memory of the metadata of a copy: a few hundred bytes of maybe 100 000."""
+def trimmed(obj: KubeObject) -> KubeObject:
+    """What is cached of the metadata of a copy: a few hundred bytes of maybe 100 000."""
     if "fields" in obj:
         return obj
     meta = metadata(obj)
@@ -35,8 +35,8 @@ def kept(obj: KubeObject) -> KubeObject:
         "apiVersion": obj.get("apiVersion"),
         "kind": obj.get("kind"),
         "metadata": {
-            **{key: meta[key] for key in _KEPT if key in meta},
-            "annotations": {k: annotations[k] for k in _KEPT_ANNOTATIONS if k in annotations},
+            **{key: meta[key] for key in _CACHED_FIELDS if key in meta},
+            "annotations": {k: annotations[k] for k in _CACHED_ANNOTATIONS if k in annotations},
             "labels": {k: labels[k] for k in (LABEL_COPIED_FROM,) if k in labels},
         },
         "fields": {"digest": fields_digest(obj), "foreign": is_foreign(obj)},
@@ -77,8 +77,8 @@ class Record:
 
     @classmethod
     def of(cls, obj: KubeObject) -> "Record":
-        """Of a copy, whole, its metadata or what was kept of it."""
-        short, meta = kept(obj), metadata(obj)
+        """Of a copy, whole, its metadata or what was cached of it."""
+        short, meta = trimmed(obj), metadata(obj)
         annotations = annotations_of(short)
         return cls(
             uid=str(meta.get("uid") or ""),
@@ -107,13 +107,13 @@ def origins(obj: KubeObject) -> list[str]:
 def fields_digest(obj: KubeObject) -> str:
     """Which fields the API server says that each writer owns, and nothing of when."""
     entries = metadata(obj).get("managedFields") or ()
-    told = {
+    owned = {
         "/".join(str(entry.get(key) or "") for key in ("manager", "operation", "subresource")): (
             entry.get("fieldsV1") or {}
         )
         for entry in entries
     }
-    return digest(told)
+    return digest(owned)
 
 
 def digest(value: Any) -> str:

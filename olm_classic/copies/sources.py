@@ -37,7 +37,7 @@ class Source:
 
     version  its resourceVersion
     targets  where it works, other than its own namespace; with an empty one everywhere
-    copied   whether copies of it are made and kept like it; else they stay as they are
+    copied   whether copies of it are made and updated with it; else they stay as they are
     """
 
     key: Key

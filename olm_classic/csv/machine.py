@@ -80,7 +80,7 @@ class Facts:
 
 
 def next_change(csv: KubeObject, facts: Facts) -> Change | None:
-    """The phase that a member of a group enters, or why it stays; None for nothing to tell."""
+    """The phase that a member of a group enters, or why it stays; None for nothing to report."""
     if forward := _forward(csv, facts):
         return forward
     handle = _HANDLERS.get(phase_of(csv.get("status") or {}))
@@ -269,7 +269,7 @@ _PASSED: Mapping[str, str] = {
     Reason.API_CONFLICT: "OperatorGroup no longer intersecting with conflicting owner",
     Reason.STATIC_APIS: "static OperatorGroup and intersecting groups now support providedAPIs",
 }
-"""Of reasons that the checks of membership gave: what is told once they pass."""
+"""Of reasons that the checks of membership gave: what is reported once they pass."""
 
 
 def _api_services_wait(services: ApiServices) -> str:

@@ -1,4 +1,4 @@
-"""The phases of a ClusterServiceVersion, why it is in one, and how its status tells of them.
+"""The phases of a ClusterServiceVersion, why it is in one, and how its status shows them.
 
 Names and texts are a contract with clients, who wait for and alert upon them.
 """
@@ -95,19 +95,19 @@ def has_given_up(status: Status) -> bool:
 
 def changed(status: Status, change: Change, now: datetime) -> dict[str, Any]:
     """The status after a change; the same one if it says nothing new."""
-    told = {"phase": change.phase.value, "reason": change.reason.value, "message": change.message}
-    if all(status.get(key, "") == value for key, value in told.items()):
+    fields = {"phase": change.phase.value, "reason": change.reason.value, "message": change.message}
+    if all(status.get(key, "") == value for key, value in fields.items()):
         return dict(status)
     time = now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     entered = {} if status.get("phase") == change.phase.value else {"lastTransitionTime": time}
-    after = {**status, **told, "lastUpdateTime": time, **entered}
+    after = {**status, **fields, "lastUpdateTime": time, **entered}
     history = list(status.get("conditions") or ())
     last = history[-1] if history else {}
-    if (last.get("phase"), last.get("reason")) != (told["phase"], told["reason"]):
+    if (last.get("phase"), last.get("reason")) != (fields["phase"], fields["reason"]):
         times = {
             "lastUpdateTime": time,
             "lastTransitionTime": after.get("lastTransitionTime", time),
         }
-        history.append({**told, **times})
+        history.append({**fields, **times})
     after["conditions"] = history[-MAX_CONDITIONS:]
     return after

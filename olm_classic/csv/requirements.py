@@ -45,7 +45,7 @@ class Cluster:
     """What requirements are compared with; objects by name."""
 
     server_version: str | None
-    """As the server tells it: `v1.30.2+k3s1`; None where it does not."""
+    """As the server reports it: `v1.30.2+k3s1`; None where it does not."""
     crds: Mapping[str, KubeObject] = field(default_factory=dict)
     api_services: Mapping[str, KubeObject] = field(default_factory=dict)
     kinds: Collection[GVK] = ()

@@ -116,7 +116,7 @@ def cluster_wide(obj: KubeObject) -> KubeObject:
 
 
 def in_namespace_of(copy: KubeObject, obj: KubeObject) -> KubeObject:
-    """A Role or RoleBinding as it stands beside a copy of the operator, and goes with it."""
+    """A Role or RoleBinding as it stands next to a copy of the operator, and goes with it."""
     owner = Owner(name_of(copy), namespace_of(copy), str(metadata(copy)["uid"]))
     labels = {
         **labels_of(obj),

@@ -90,13 +90,13 @@ def _served(crd: KubeObject) -> dict[str, KubeObject]:
     }
 
 
-def owner_conflict(csv: KubeObject, beside: Iterable[KubeObject], namespace: str) -> str:
-    """Why a CSV that came as a dependency may not be made beside those of its namespace, if so.
+def owner_conflict(csv: KubeObject, existing: Iterable[KubeObject], namespace: str) -> str:
+    """Why a CSV that came as a dependency may not be made next to those of its namespace, if so.
 
     An operator that owns one of its definitions already was not asked to give it up.
     """
     owners: dict[str, list[str]] = {}
-    for each in beside:
+    for each in existing:
         for crd in _owned_by(each):
             owners.setdefault(crd, []).append(name_of(each))
     for crd in _owned_by(csv):

@@ -14,7 +14,7 @@ from olm_classic.names import LABEL_BUNDLE_UNPACK, LABEL_MANAGED
 from olm_classic.pull_policy import pull_policy
 
 JOB = GVK("batch", "v1", "Job")
-KEPT_JOBS = 5
+RETAINED_JOBS = 5
 BACKOFF_LIMIT = 3
 TTL_SECONDS = 300
 ARCHITECTURES = ("amd64", "arm64", "ppc64le", "s390x")
@@ -195,7 +195,7 @@ def may_be_replaced(job: KubeObject, now: datetime, retry_seconds: float) -> boo
 
 def waiting_of(pods: Iterable[KubeObject]) -> str:
     """What the pods of a Job wait for, if an image does not come; empty if nothing is wrong."""
-    told = [
+    messages = [
         f"Unpack pod({namespace_of(pod)}/{name_of(pod)}) container({each['name']}) is pending. "
         f"Reason: {waiting['reason']}, Message: {waiting.get('message') or ''}"
         for pod in pods
@@ -203,7 +203,7 @@ def waiting_of(pods: Iterable[KubeObject]) -> str:
         if (waiting := (each.get("state") or {}).get("waiting"))
         and waiting.get("reason") in PULL_TROUBLE
     ]
-    return f"unpack job not completed: {' | '.join(told)}" if told else ""
+    return f"unpack job not completed: {' | '.join(messages)}" if messages else ""
 
 
 def _statuses(pod: KubeObject) -> Iterator[Mapping[str, Any]]:

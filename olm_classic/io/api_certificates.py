@@ -129,9 +129,9 @@ class ApiCertificates:
         self, serving: Serving, live: KubeObject, content: SecretContent
     ) -> SecretContent:
         following = replace(content.next, key=b"") if content.next else None
-        kept = replace(content, current=replace(content.current, key=b""), next=following)
-        self._known[_where(serving)] = _version(live), kept
-        return kept
+        cached = replace(content, current=replace(content.current, key=b""), next=following)
+        self._known[_where(serving)] = _version(live), cached
+        return cached
 
     def _situation(self, serving: Serving, content: SecretContent | None) -> Situation:
         bundle, since = self._spread.get(_where(serving), (b"", None))

@@ -47,7 +47,7 @@ class Applier:
     ) -> None:
         """Writes as `client`, or with the rights of a service account of the namespace only.
 
-        Definitions are written as `client` always. `announce` is told what users are to know,
+        Definitions are written as `client` always. `announce` gets what users are to know,
         `warned` what the API server warns of when something is written.
         """
         self._client = client
@@ -113,8 +113,8 @@ class Applier:
         references = metadata(obj).get("ownerReferences")
         if references:
             others = metadata(found).get("ownerReferences") or ()
-            kept = [each for each in others if each["uid"] != owner.uid]
-            obj = {**obj, "metadata": metadata(obj) | {"ownerReferences": [*kept, *references]}}
+            rest = [each for each in others if each["uid"] != owner.uid]
+            obj = {**obj, "metadata": metadata(obj) | {"ownerReferences": [*rest, *references]}}
         try:
             await self._writer.apply(obj, field_manager=FIELD_MANAGER)
         except ApiError as error:

@@ -59,7 +59,7 @@ class Listener:
         from olm_catalogs.io.server import make_server  # gRPC takes long to load
 
         server, had = make_server(catalog), self.port
-        self._let_go()
+        self._release()
         self.port = await self._rebound(server, had) or self._bound(server, preferred)
         self._ports.taken.add(self.port)
         self._server, self._version = server, version
@@ -68,12 +68,12 @@ class Listener:
 
     async def stop(self) -> None:
         """Ends the server; answers under way are broken off."""
-        self._let_go()
+        self._release()
         for server in list(self._stopping.values()):
             await server.stop(None)
         await asyncio.gather(*list(self._stopping))
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         """Frees the port; answers under way go on for a while."""
         if self._server is None:
             return

@@ -47,7 +47,7 @@ class CatalogPods:
     async def promote(self, new: KubeObject, old: KubeObject) -> KubeObject:
         """Has the pod of an update get the requests, then removes the one that did.
 
-        Killed in between there are two that serve, of which the newer is kept. Raises ApiError.
+        Killed in between there are two that serve, of which the newer stays. Raises ApiError.
         """
         catalog = labels_of(new)[LABEL_UPDATE]
         labels = {LABEL_CATALOG: catalog, LABEL_UPDATE: ""}

@@ -87,9 +87,9 @@ class Deployments:
                 changed.append(name_of(each))
         return changed
 
-    async def retire(self, csv: KubeObject, kept: Iterable[str] = ()) -> None:
+    async def retire(self, csv: KubeObject, retained: Iterable[str] = ()) -> None:
         """Deletes those that a ClusterServiceVersion owns, but for some. Raises ApiError."""
-        names = set(kept)
+        names = set(retained)
         for each in self.store.by_index(OWNER, (namespace_of(csv), name_of(csv))):
             if name_of(each) not in names and _is_owned(each, str(metadata(csv).get("uid"))):
                 await self.client.delete(each, uid=str(metadata(each)["uid"]))

@@ -28,7 +28,7 @@ class Definitions:
     def __init__(
         self, client: KubeClient, *, field_manager: str, announce: Callable[[Happening], None]
     ) -> None:
-        """`announce` is told what users are to know of a definition."""
+        """`announce` gets what users are to know of a definition."""
         self._client = client
         self._field_manager = field_manager
         self._announce = announce
@@ -74,9 +74,9 @@ class Definitions:
             named = {"namespace": namespace_of(obj), "name": name_of(obj)}
             found = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": named}
             await self._client.patch(found, {}, metadata_only=True)
-        kept = [each for each in live["status"]["storedVersions"] if each not in versions]
+        remaining = [each for each in live["status"]["storedVersions"] if each not in versions]
         patch = {
             "metadata": {"resourceVersion": metadata(live)["resourceVersion"]},
-            "status": {"storedVersions": kept},
+            "status": {"storedVersions": remaining},
         }
         await self._client.patch(live, patch, subresource="status")

@@ -1,7 +1,7 @@
 """The entries of one catalog in an SQLite file, found by package and by what they provide.
 
 A file is written once and never changed. Packages are read whole, because the order of a channel
-needs all of it; those read last are kept, of all catalogs together within `CACHED_BYTES`.
+needs all of it; those read last are cached, of all catalogs together within `CACHED_BYTES`.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ CACHED_BYTES = 4 << 20
 """Of JSON; as objects it is about eight times as much."""
 
 SEARCHES = 64
-"""Searches through all of a file whose results are kept."""
+"""Searches through all of a file whose results are cached."""
 
 _SCHEMA = """
 PRAGMA journal_mode = OFF;
@@ -121,8 +121,8 @@ class IndexReader:
         """All entries; those of one package at a time are in memory."""
         rows = self._db().execute("SELECT DISTINCT package FROM entries ORDER BY package")
         for (name,) in rows.fetchall():
-            kept = _packages.get(self, name)
-            yield from (self._read(name)[0] if kept is None else kept).values()
+            cached = _packages.get(self, name)
+            yield from (self._read(name)[0] if cached is None else cached).values()
 
     def search(self, id_: str, holds: Holds) -> frozenset[Place]:
         """The places of entries for which a test holds; found once, since the file stays."""
@@ -194,24 +194,24 @@ class _Packages:
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._kept: OrderedDict[tuple[Path, str], tuple[dict[int, Entry], int]] = OrderedDict()
+        self._cached: OrderedDict[tuple[Path, str], tuple[dict[int, Entry], int]] = OrderedDict()
 
     def get(self, reader: IndexReader, name: str) -> dict[int, Entry] | None:
-        """The package; None for one that is not kept."""
-        found = self._kept.get((reader.file, name))
+        """The package; None for one that is not cached."""
+        found = self._cached.get((reader.file, name))
         if found is None:
             return None
-        self._kept.move_to_end((reader.file, name))
+        self._cached.move_to_end((reader.file, name))
         return found[0]
 
     def put(
         self, reader: IndexReader, name: str, entries: dict[int, Entry], size: int
     ) -> dict[int, Entry]:
-        """Keeps the package, and of the others those for which there is room."""
-        self._kept[reader.file, name] = (entries, size)
+        """Caches the package, and of the others those for which there is room."""
+        self._cached[reader.file, name] = (entries, size)
         self._bytes += size
-        while self._bytes > self._max_bytes and len(self._kept) > 1:
-            _, (_, freed) = self._kept.popitem(last=False)
+        while self._bytes > self._max_bytes and len(self._cached) > 1:
+            _, (_, freed) = self._cached.popitem(last=False)
             self._bytes -= freed
         return entries
 

@@ -68,11 +68,11 @@ class KnownApis:
 
     def is_apart(self, serving: Serving) -> bool:
         """Whether the names that upstream gives to its bindings are taken, or were."""
-        kept = (
+        bindings = (
             (self.stores[CLUSTER_ROLE_BINDINGS.gvk], delegator_name, ""),
             (self.stores[ROLE_BINDINGS.gvk], reader_name, SYSTEM_NAMESPACE),
         )
-        for store, named, namespace in kept:
+        for store, named, namespace in bindings:
             plain = store.get(named(serving.service), namespace)
             if plain is not None and is_elsewhere(plain, serving.namespace):
                 return True

@@ -58,7 +58,7 @@ from olm_runtime.certificates.rotation import Due, Rotation
 from olm_runtime.controller.manager import Manager
 from olm_runtime.watch.store import Event, Store
 
-KEPT = (OWNED_SERVICES, ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS, API_SERVICES)
+RECONCILED = (OWNED_SERVICES, ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS, API_SERVICES)
 """What is as it is described, or is written again."""
 
 
@@ -86,12 +86,12 @@ class OwnedApis:
         )
         self._secrets = manager.selected(OWNED_SECRETS)
         self._stores: dict[GVK, Store[KubeObject]] = {
-            each.gvk: manager.selected(each) for each in (*KEPT, *WEBHOOKS)
+            each.gvk: manager.selected(each) for each in (*RECONCILED, *WEBHOOKS)
         }
         for each in (API_SERVICES, *WEBHOOKS):
             self._stores[each.gvk].add_index(OWNER, owner_of)
         self._known = KnownApis(self._stores, self._conversions)
-        # Who finds a name free has it before the next one looks: nobody is told of what it lost.
+        # Who finds a name free has it before the next one looks: nobody is notified of a loss.
         self._naming = asyncio.Lock()
         self._certificates = ApiCertificates(manager.client, self._secrets, rotation)
         self.leftovers = Leftovers(
@@ -104,16 +104,16 @@ class OwnedApis:
         )
 
     def notify(self, changed: Callable[[str, str], None]) -> None:
-        """Has the namespace and name of the owner told of each change that others may have made."""
+        """Reports the namespace and name of the owner at each change that others may have made."""
 
-        def tell(event: Event[KubeObject]) -> None:
+        def report(event: Event[KubeObject]) -> None:
             for each in filter(None, (event.old, event.new)):
                 for namespace, name in owner_of(each):
                     changed(namespace, name)
 
         named = (OWNED_SERVICES, API_SERVICES, *WEBHOOKS)
         for store in (self._secrets, *(self._stores[each.gvk] for each in named)):
-            store.add_event_handler(tell)
+            store.add_event_handler(report)
 
     # --- at an installation ------------------------------------------------------------------
 

@@ -196,7 +196,7 @@ class RegistryConnection:
             request_serializer=type(request).SerializeToString,
             response_deserializer=answer.FromString,
         )
-        with self._told():
+        with self._as_registry_errors():
             answered: M = await call(request, timeout=SILENCE_SECONDS)
         return answered
 
@@ -208,11 +208,11 @@ class RegistryConnection:
             request_serializer=type(request).SerializeToString,
             response_deserializer=answer.FromString,
         )
-        with self._told():
+        with self._as_registry_errors():
             call = open_stream(request)
         try:
             while True:
-                with self._told():
+                with self._as_registry_errors():
                     async with asyncio.timeout(SILENCE_SECONDS):
                         message = await call.read()
                 if message is grpc.aio.EOF:
@@ -222,7 +222,7 @@ class RegistryConnection:
             call.cancel()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _as_registry_errors(self) -> Iterator[None]:
         """Has whatever ends a call be a RegistryError."""
         try:
             yield

@@ -1,6 +1,6 @@
 """Resolves namespaces in processes of their own, each bounded in time and memory.
 
-A process is kept for the next namespace, so that what it has read and compiled stays, and ended
+A process stays for the next namespace, so that what it has read and compiled stays, and ended
 when it is over a bound or nothing came for a while; then a fresh one waits, whose modules are
 loaded before anybody asks. A namespace that was over a bound has one
 process with all others of the kind: whatever a catalog contains, the rest go on.
@@ -102,7 +102,7 @@ class Resolver:
 
     @asynccontextmanager
     async def _worker(self) -> AsyncIterator["_Worker"]:
-        """A process, kept afterwards unless what was done with it failed."""
+        """A process, reused afterwards unless what was done with it failed."""
         self._idle = [worker for worker in self._idle if worker.alive]
         worker = self._idle.pop() if self._idle else await self._started()
         worker.rest.cancel()

@@ -28,7 +28,7 @@ LENGTH_BYTES = 4
 _DATA = 5
 """The field of /proc/PID/statm with the pages of data."""
 EXPLANATION_SECONDS = 0.9
-"""What the caller waits longer than it was told a resolution takes."""
+"""What the caller waits longer than a resolution may take."""
 WORTH_TIDYING_SECONDS = 0.3
 
 

@@ -1,8 +1,8 @@
 """Serves the catalogs of images from this process, each at a port of its own.
 
 An image is unpacked once, by a process of its own in bounded memory, into the messages of the
-registry API, which stay on disk: a start serves them without asking the registry. They are kept by
-`olm_catalogs.io.store`, so a process that is killed leaves the old content or the new one.
+registry API, which stay on disk: a start serves them without asking the registry. They are stored
+by `olm_catalogs.io.store`, so a process that is killed leaves the old content or the new one.
 """
 
 import asyncio
@@ -96,7 +96,7 @@ class Shared:
 
 @dataclass(slots=True)
 class _Held:
-    """What this process knows of a catalog beside its content."""
+    """What this process knows of a catalog besides its content."""
 
     wanted: Wanted
     listener: Listener | None = None

@@ -24,7 +24,7 @@ from olm_runtime.folders import remove_tree
 
 BATCH = 256
 """Bundles that are written at once, in a thread."""
-KEPT = 2
+RETAINED = 2
 """Indexes of a catalog: the last one may still be in question in a resolution."""
 
 log = logging.getLogger(__name__)
@@ -112,7 +112,7 @@ class Snapshots:
     def _take(self, key: SourceKey, file: Path) -> None:
         files = self._files.setdefault(key, [])
         files.append(file)
-        while len(files) > KEPT:
+        while len(files) > RETAINED:
             files.pop(0).unlink(missing_ok=True)
 
 

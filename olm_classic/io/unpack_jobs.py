@@ -18,7 +18,7 @@ from olm_classic.install_plans.lookups import (
 )
 from olm_classic.install_plans.unpack_job import (
     JOB,
-    KEPT_JOBS,
+    RETAINED_JOBS,
     JobSettings,
     by_age,
     failure_of,
@@ -84,7 +84,7 @@ class JobUnpacker:
         if not may_be_replaced(jobs[0], self._clock(), patience.retry_seconds):
             return patience.after(failed)
         await self._start(config_map, lookup, patience, suffix=secrets.token_hex(SUFFIX_BYTES))
-        for job in jobs[KEPT_JOBS - 1 :]:
+        for job in jobs[RETAINED_JOBS - 1 :]:
             await self._client.delete(job, uid=metadata(job)["uid"])
         return Unpacking("", LOOK_SECONDS)
 

@@ -1,7 +1,7 @@
-"""Bundles from their images, pulled by this process, and kept in ConfigMaps as upstream's Jobs do.
+"""Bundles from their images, pulled by this process, stored in ConfigMaps as upstream's Jobs do.
 
-The ConfigMap is the record: while it is there nothing is pulled. It is beside the catalog, named by
-the image, and goes with the catalog.
+The ConfigMap is the record: while it is there nothing is pulled. It is next to the catalog, named
+by the image, and goes with the catalog.
 """
 
 import asyncio
@@ -77,10 +77,10 @@ class Unpacker:
     ) -> Unpacked | Unpacking | UnpackFailed:
         """The objects of a bundle. Raises ApiError."""
         key = lookup.catalog.namespace, config_map_name(lookup.image)
-        kept = await self._client.find(CONFIG_MAP, key[1], key[0])
-        if kept is not None and is_filled(kept):
+        stored = await self._client.find(CONFIG_MAP, key[1], key[0])
+        if stored is not None and is_filled(stored):
             self._pulls.pop(key, None)
-            return unpacked(lookup, kept)
+            return unpacked(lookup, stored)
         pull = self._begin(key, lookup, patience.retry_seconds or ANEW_SECONDS)
         if pull.failed is not None:
             return pull.failed

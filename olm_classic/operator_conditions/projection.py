@@ -15,15 +15,15 @@ def projected(condition: KubeObject, now: datetime) -> dict[str, Any]:
     """
     generation = metadata(condition).get("generation") or 0
     status = condition.get("status") or {}
-    told = {each["type"]: each for each in status.get("conditions") or ()}
+    conditions = {each["type"]: each for each in status.get("conditions") or ()}
     for said in (condition.get("spec") or {}).get("conditions") or ():
-        before = told.get(said["type"])
-        if before is None or not _is_told(before, said, generation):
-            told[said["type"]] = _repeated(before, said, generation, now)
-    return {**status, "conditions": list(told.values())} if told else dict(status)
+        before = conditions.get(said["type"])
+        if before is None or not _is_current(before, said, generation):
+            conditions[said["type"]] = _repeated(before, said, generation, now)
+    return {**status, "conditions": list(conditions.values())} if conditions else dict(status)
 
 
-def _is_told(before: Mapping[str, Any], said: Mapping[str, Any], generation: int) -> bool:
+def _is_current(before: Mapping[str, Any], said: Mapping[str, Any], generation: int) -> bool:
     observed: int = before.get("observedGeneration") or 0
     return before.get("status") == said.get("status") and observed >= generation
 

@@ -57,8 +57,8 @@ def _conditions(group: OperatorGroup, found: Found, now: datetime) -> tuple[Cond
     """What is wrong, before the conditions of others; what is right again has none."""
     wrong = list(_problems(group, found))
     gone = {MULTIPLE, ACCOUNT} - {each.type for each in wrong}
-    kept = [each for each in group.status.conditions if each.type not in gone]
-    return merge_conditions(kept, wrong, now)
+    remaining = [each for each in group.status.conditions if each.type not in gone]
+    return merge_conditions(remaining, wrong, now)
 
 
 def _problems(group: OperatorGroup, found: Found) -> Iterator[Condition]:

@@ -55,6 +55,6 @@ def _with_mounts(container: Mapping[str, Any]) -> dict[str, Any]:
     mounts = list(container.get("volumeMounts") or ())
     names = {each["name"] for each in mounts}
     added = {name: path for name, path in PATHS.items() if name not in names}
-    kept = [each for each in mounts if each["mountPath"] not in added.values()]
+    remaining = [each for each in mounts if each["mountPath"] not in added.values()]
     made = [{"name": name, "mountPath": path} for name, path in added.items()]
-    return {**container, "volumeMounts": [*kept, *made]}
+    return {**container, "volumeMounts": [*remaining, *made]}

@@ -1,4 +1,4 @@
-"""How old something is, as kubectl tells it."""
+"""How old something is, as kubectl shows it."""
 
 from datetime import datetime
 

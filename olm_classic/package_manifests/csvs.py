@@ -1,4 +1,4 @@
-"""What a PackageManifest tells of the ClusterServiceVersion at the head of a channel.
+"""What a PackageManifest shows of the ClusterServiceVersion at the head of a channel.
 
 Fields and what is left out when it is empty are upstream's.
 """
@@ -22,7 +22,7 @@ _AS_THEY_ARE = {
     "nativeAPIs": "nativeApis",
     "minKubeVersion": "minKubeVersion",
 }
-"""Fields of the spec that are told unless they are empty, and how they are called here."""
+"""Fields of the spec that are shown unless they are empty, and how they are called here."""
 NO_VERSION = "0.0.0"
 _VERSION = re.compile(r"v?\d+(\.\d+){0,2}([-+].+)?")
 """Read tolerantly, as upstream does."""
@@ -57,16 +57,16 @@ def description(csv: Fields) -> dict[str, Any]:
         "customresourcedefinitions": _mapping(spec, "customresourcedefinitions"),
         "apiservicedefinitions": _mapping(spec, "apiservicedefinitions"),
         **({"annotations": annotations} if annotations else {}),
-        **{told: spec[name] for name, told in _AS_THEY_ARE.items() if spec.get(name)},
+        **{key: spec[name] for name, key in _AS_THEY_ARE.items() if spec.get(name)},
         **({"relatedImages": images} if (images := _related_images(spec)) else {}),
     }
 
 
 def provider(csv: Fields) -> dict[str, str]:
-    """Name and URL of who provides it, as far as they are told."""
-    told = _mapping(csv["spec"], "provider")
+    """Name and URL of who provides it, as far as they are given."""
+    given = _mapping(csv["spec"], "provider")
     return {
-        key: told[key] for key in ("name", "url") if isinstance(told.get(key), str) and told[key]
+        key: given[key] for key in ("name", "url") if isinstance(given.get(key), str) and given[key]
     }
 
 

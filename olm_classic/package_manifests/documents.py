@@ -75,12 +75,12 @@ def metadata_of(package: Packed, namespace: str) -> bytes:
 def _row(package: Packed, namespace: str, include: str, now: datetime) -> bytes:
     where = shown_in(package, namespace)
     cells = [package.name, package.catalog.display_name, age(_time(package), now)]
-    told = b'{"cells":' + orjson.dumps(cells)
+    row = b'{"cells":' + orjson.dumps(cells)
     if include == "None":
-        return told + b"}"
+        return row + b"}"
     if include == "Object":
-        return told + b',"object":' + opening(where) + package.rest.plain() + b"}"
-    return told + b',"object":' + metadata_of(package, where) + b"}"
+        return row + b',"object":' + opening(where) + package.rest.plain() + b"}"
+    return row + b',"object":' + metadata_of(package, where) + b"}"
 
 
 def _time(package: Packed) -> datetime | None:

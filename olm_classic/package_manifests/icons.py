@@ -24,7 +24,7 @@ class Icon:
 
 
 def icon_of(media_type: str, base64data: str, name: str) -> Icon:
-    """An icon, or the one for packages without: also of one that is no image. `name` tells it."""
+    """An icon, or the one for packages without: also of one that is no image. `name` names it."""
     try:
         data = base64.b64decode("".join(base64data.split()), validate=True)
     except (binascii.Error, ValueError):

@@ -23,7 +23,7 @@ SUPPORTED = "supported"
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """A CatalogSource, as far as its packages tell of it; `created` is in RFC 3339."""
+    """A CatalogSource, as far as its packages show it; `created` is in RFC 3339."""
 
     namespace: str
     name: str

@@ -1,4 +1,4 @@
-"""PackageManifests as they are kept: compressed JSON that is sent without being read."""
+"""PackageManifests as they are cached: compressed JSON that is sent without being read."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -79,7 +79,7 @@ class Page:
 def page(packages: Sequence[Packed], limit: int, token: str) -> Page:
     """The packages after those that `token` names, `limit` at most; 0 for all. Raises ExpiredError.
 
-    A token names the last package that was told, so that nothing is told twice nor left out when
+    A token names the last package that was sent, so that nothing is sent twice nor left out when
     packages come and go meanwhile.
     """
     begin = _after(packages, _read(token)) if token else 0
@@ -94,8 +94,8 @@ def _identity(package: Packed) -> tuple[str, str, str]:
     return package.catalog.namespace, package.catalog.name, package.name
 
 
-def _after(packages: Sequence[Packed], told: tuple[tuple[str, str, str], int]) -> int:
-    last, number = told
+def _after(packages: Sequence[Packed], position: tuple[tuple[str, str, str], int]) -> int:
+    last, number = position
     for index, each in enumerate(packages):
         if _identity(each) == last:
             return index + 1

@@ -159,7 +159,7 @@ class _Process:
         return CertificateFiles(written / "tls.crt", written / "tls.key")
 
     def _pages(self) -> Asgi:
-        """The API, and the probes and metrics that each API server has beside it."""
+        """The API, and the probes and metrics that each API server has next to it."""
         probes = health_pages(alive=self._alive, ready=self._ready)
         app, metrics = api(self._shelf, utc_now), self._metrics()
 

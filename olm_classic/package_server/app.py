@@ -41,8 +41,8 @@ COMPRESSED_FROM = 128 << 10
 """Bytes of an answer from which on it is compressed, as API servers do."""
 PARTS_AT_ONCE = 32
 """Of a list that is sent uncompressed; a package has two. Some hundred kilobytes each time."""
-MOST_KEPT = 4
-"""Whole lists that are kept as they were sent last."""
+MAX_CACHED = 4
+"""Whole lists that are cached as they were sent last."""
 OBJECT_FORMS = meta_forms("Table", "PartialObjectMetadata")
 LIST_FORMS = meta_forms("Table", "PartialObjectMetadataList")
 ABOUT = {"group": GROUP, "kind": PLURAL}
@@ -56,8 +56,8 @@ class Packages:
     def __init__(self, shelf: Shelf, clock: Callable[[], datetime]) -> None:
         self._shelf = shelf
         self._clock = clock
-        self._kept: dict[str, bytes] = {}
-        self._kept_of = -1
+        self._cached: dict[str, bytes] = {}
+        self._cached_generation = -1
 
     async def listed(self, request: Request, namespace: str = "") -> Response:
         """A list, in a namespace or in all. Raises StatusError."""
@@ -99,15 +99,15 @@ class Packages:
 
     def _whole(self, found: Page, namespace: str) -> bytes:
         """A whole list, put together once."""
-        if self._kept_of != self._shelf.generation:
-            self._kept.clear()
-            self._kept_of = self._shelf.generation
-        body = self._kept.get(namespace)
+        if self._cached_generation != self._shelf.generation:
+            self._cached.clear()
+            self._cached_generation = self._shelf.generation
+        body = self._cached.get(namespace)
         if body is None:
             body = _member(found, namespace)
-            if len(self._kept) >= MOST_KEPT:
-                del self._kept[next(iter(self._kept))]
-            self._kept[namespace] = body
+            if len(self._cached) >= MAX_CACHED:
+                del self._cached[next(iter(self._cached))]
+            self._cached[namespace] = body
         return body
 
     async def single(self, request: Request, namespace: str, name: str) -> Response:
@@ -163,7 +163,7 @@ def api(shelf: Shelf, clock: Callable[[], datetime]) -> FastAPI:
 
 
 def _discovery(app: FastAPI) -> None:
-    """Adds what tells clients of the API."""
+    """Adds what describes the API to clients."""
     v2, v3 = discovery.openapi_v2(), discovery.openapi_v3()
     digest = hashlib.sha256(v3).hexdigest()[:32].upper()
     documents_by_path = {

@@ -55,10 +55,10 @@ async def _read(
 ) -> Packed | None:
     """A package; None if it has gone meanwhile, or nothing of it can be read."""
     try:
-        told = await connection.get_package(name)
+        found = await connection.get_package(name)
     except NotInCatalogError:
         return None
-    package = read_package(told, await _heads(connection, told), entries)
+    package = read_package(found, await _heads(connection, found), entries)
     return None if package is None else pack(manifest_of(catalog, package))
 
 

@@ -71,7 +71,7 @@ class Settings:
 
     global_namespace       whose catalogs are for all namespaces
     sync_seconds           catalogs are read again this often, whatever changed
-    front_proxy            who may tell us of callers; None to read it from the cluster
+    front_proxy            who may name callers to us; None to read it from the cluster
     client_authorities     CAs (PEM) of callers; None to read them from the cluster
     remember_seconds       for how long it is known whose a token is
     allowed_seconds, denied_seconds  for how long it is known what somebody may do

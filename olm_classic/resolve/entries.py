@@ -145,9 +145,9 @@ def _api(value: Mapping[str, Any]) -> Api:
 
 
 def _seen(given: Iterable[Property]) -> tuple[Property, ...]:
-    kept = [each for each in given if each.get("type") not in LEFT_OUT]
-    twice = [each for each in kept if each.get("type") in REQUIRED_TWICE]
-    return (*kept, *twice)
+    remaining = [each for each in given if each.get("type") not in LEFT_OUT]
+    twice = [each for each in remaining if each.get("type") in REQUIRED_TWICE]
+    return (*remaining, *twice)
 
 
 def _version(properties: Iterable[Property]) -> Version | None:

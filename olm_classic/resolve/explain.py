@@ -168,7 +168,7 @@ def _refused(variable: Variable) -> str:
 
 def _choice(universe: Universe, variable: Variable, text: str, of: tuple[str, ...]) -> str:
     if text in universe.missing:
-        return ""  # told by `_lacking`
+        return ""  # reported by `_lacking`
     if variable.entry is not None:
         needs = text.partition(" requires an operator ")[2]
         ways = [each for each in of if universe.variables[each].entry is not None]

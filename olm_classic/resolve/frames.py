@@ -68,9 +68,9 @@ def needed_of(csv: KubeObject) -> KubeObject:
 
 
 def _apis(described: Mapping[str, Any]) -> Json:
-    kept = ("name", "group", "version", "kind")
+    fields = ("name", "group", "version", "kind")
     return {
-        side: [{key: each[key] for key in kept if key in each} for each in listed or ()]
+        side: [{key: each[key] for key in fields if key in each} for each in listed or ()]
         for side, listed in described.items()
     }
 

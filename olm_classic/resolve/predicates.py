@@ -17,7 +17,7 @@ from olm_content.ranges.skip import parse_skip_range
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """`text` is how messages show it; `holds` tells whether an entry meets it.
+    """`text` is how messages show it; `holds` says whether an entry meets it.
 
     `id` tells it from others. An entry that meets it has one of `keys`; None for any entry.
     """

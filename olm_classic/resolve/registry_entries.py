@@ -97,7 +97,7 @@ def _json(text: str) -> Any:
 
 
 def deprecations_of(package: messages.Package) -> Deprecations:
-    """Those of the package and its channels; bundles tell their own."""
+    """Those of the package and its channels; bundles have their own."""
     return Deprecations(
         package.deprecation.message if package.HasField("deprecation") else None,
         {

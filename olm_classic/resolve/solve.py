@@ -117,13 +117,13 @@ class _Problem:
     def _core(self) -> Iterator[int]:
         """Rules that contradict one another, each needed for it as far as a short look tells."""
         core = sorted(self._solver.get_core() or self._rules)
-        kept = list(core)
+        remaining = list(core)
         for rule in core:
-            rest = [each for each in kept if each != rule]
-            if rule in kept and self._quickly_unsatisfiable(rest):
+            rest = [each for each in remaining if each != rule]
+            if rule in remaining and self._quickly_unsatisfiable(rest):
                 smaller = set(self._solver.get_core() or ())
-                kept = [each for each in rest if each in smaller]
-        yield from kept
+                remaining = [each for each in rest if each in smaller]
+        yield from remaining
 
     def _quickly_unsatisfiable(self, assumed: list[int]) -> bool:
         self._limit.check()

@@ -17,7 +17,7 @@ ANY_SOURCE = SourceKey("", "")
 def left_over(universe: Universe, subscriptions: list[KubeObject]) -> dict[str, Entry]:
     """The installed CSVs that Subscriptions without one go on from, by Subscription.
 
-    A CSV outlives its Subscription; a new one to the same package could never be met beside it.
+    A CSV outlives its Subscription; a new one to the same package could never be met along with it.
     Upstream leaves it at that.
     """
     if universe.dialect is Dialect.UPSTREAM:

@@ -55,8 +55,8 @@ def with_condition(
 
 def without_conditions(status: SubscriptionStatus, *kinds: str) -> SubscriptionStatus:
     """The status without the conditions of these types."""
-    kept = tuple(each for each in status.conditions if each.type not in kinds)
-    return status if len(kept) == len(status.conditions) else replace(status, conditions=kept)
+    rest = tuple(each for each in status.conditions if each.type not in kinds)
+    return status if len(rest) == len(status.conditions) else replace(status, conditions=rest)
 
 
 def with_resolution_failed(

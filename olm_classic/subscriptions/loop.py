@@ -81,7 +81,7 @@ def _is_being_made(subscription: Subscription, view: View) -> bool:
 def _is_upgrading(view: View) -> bool:
     """Whether all are installed, and what one of them replaces is about to go.
 
-    What is about to go counts as installed still, and no choice could be made beside it.
+    What is about to go counts as installed still, and no choice could be made next to it.
     """
     if not all(each.status.current_csv in view.csvs for each in view.subscriptions):
         return False

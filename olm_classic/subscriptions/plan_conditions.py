@@ -24,8 +24,8 @@ ALL = (INSTALL_PLAN_MISSING, INSTALL_PLAN_PENDING, INSTALL_PLAN_FAILED)
 def with_plan_conditions(status: SubscriptionStatus, view: View) -> SubscriptionStatus:
     """The status with at most one of InstallPlanMissing, InstallPlanPending, InstallPlanFailed."""
     condition = _condition(view.plan_of(status)) if status.install_plan_ref else None
-    kept = condition.type if condition else ""
-    status = without_conditions(status, *(kind for kind in ALL if kind != kept))
+    present = condition.type if condition else ""
+    status = without_conditions(status, *(kind for kind in ALL if kind != present))
     return with_condition(status, condition, view.now) if condition else status
 
 

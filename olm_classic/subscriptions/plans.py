@@ -12,7 +12,7 @@ from olm_classic.subscriptions.plan_conditions import COMPLETE, FAILED, REQUIRES
 from olm_classic.subscriptions.view import View
 
 AUTOMATIC = "Automatic"
-KEPT = 5
+RETAINED = 5
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
@@ -96,11 +96,13 @@ def surplus(view: View) -> tuple[InstallPlan, ...]:
     """The plans that are to go: all but the newest, and those that newer ones take the place of.
 
     A plan that waits for approval though no Subscription wants it any more would, if approved,
-    install beside what a newer plan installs.
+    install next to what a newer plan installs.
     """
     newest_first = sorted(view.plans, key=_age, reverse=True)
-    old = [each for each in newest_first[KEPT:] if each.is_of_subscriptions or _is_over(each)]
-    return tuple(old) + tuple(each for each in newest_first[:KEPT] if _is_superseded(each, view))
+    old = [each for each in newest_first[RETAINED:] if each.is_of_subscriptions or _is_over(each)]
+    return tuple(old) + tuple(
+        each for each in newest_first[:RETAINED] if _is_superseded(each, view)
+    )
 
 
 def _is_superseded(plan: InstallPlan, view: View) -> bool:

@@ -7,7 +7,6 @@ import pytest
 from api.objects import GVK, KubeObject
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION
 from olm_classic.operator_components import (
-    kept,
     missing_labels,
     owners_of,
     reference_to,
@@ -15,6 +14,7 @@ from olm_classic.operator_components import (
     suffix_of_operator,
     suffix_of_subscription,
     suffixes_of,
+    trimmed,
 )
 
 DEPLOYMENT = GVK("apps", "v1", "Deployment")
@@ -65,14 +65,14 @@ def test_only_labels_that_are_missing_are_added() -> None:
 def test_a_reference_has_the_conditions_and_nothing_that_is_not_kept_of_them() -> None:
     condition = {"type": "Available", "status": "True", "observedGeneration": 3, "reason": None}
     obj = {**made(), "status": {"conditions": [condition], "replicas": 7}, "spec": {"a": 1}}
-    assert reference_to(DEPLOYMENT, kept(obj)) == {
+    assert reference_to(DEPLOYMENT, trimmed(obj)) == {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "name": "one",
         "namespace": "here",
         "conditions": [{"type": "Available", "status": "True"}],
     }
-    assert kept(kept(obj)) == kept(obj)
+    assert trimmed(trimmed(obj)) == trimmed(obj)
 
 
 def test_the_phase_of_a_version_is_its_condition() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from olm_classic.copies.records import Hashes, Record, digest, kept, origins
+from olm_classic.copies.records import Hashes, Record, digest, origins, trimmed
 
 OURS = "olm-operator-copies"
 
@@ -40,9 +40,9 @@ def _copy(*managed: Any, **meta: Any) -> dict[str, Any]:
 
 
 def test_little_is_kept_and_it_says_as_much_as_the_whole() -> None:
-    short = kept(_copy(SPEC, STATUS))
+    short = trimmed(_copy(SPEC, STATUS))
     assert len(str(short)) < 1000
-    assert kept(short) is short
+    assert trimmed(short) is short
     assert Record.of(short) == Record.of(_copy(SPEC, STATUS))
     record = Record.of(short)
     assert (record.origin, record.label) == ("operators", "operators")
@@ -52,7 +52,7 @@ def test_little_is_kept_and_it_says_as_much_as_the_whole() -> None:
 
 
 def test_a_copy_with_nothing_is_nobodys() -> None:
-    record = Record.of(kept({"metadata": {"name": "x", "namespace": "a"}}))
+    record = Record.of(trimmed({"metadata": {"name": "x", "namespace": "a"}}))
     assert (record.origin, record.label, record.hashes) == ("", "", Hashes("", ""))
 
 
