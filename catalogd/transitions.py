@@ -23,12 +23,12 @@ def transitions(before: ClusterCatalogStatus, after: ClusterCatalogStatus) -> tu
     found += (
         _transition(condition)
         for condition in after.conditions
-        if known.get(condition.type) != _meaning(condition) and not _is_told_elsewhere(condition)
+        if known.get(condition.type) != _meaning(condition) and not _is_shown_elsewhere(condition)
     )
     return tuple(found)
 
 
-def _is_told_elsewhere(condition: Condition) -> bool:
+def _is_shown_elsewhere(condition: Condition) -> bool:
     """A refresh that failed is the message of Progressing, too."""
     return condition.type == ConditionType.REFRESHED and condition.reason not in GOOD
 

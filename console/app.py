@@ -51,7 +51,7 @@ def _pages(sign_in: APIRouter) -> FastAPI:
         GZipMiddleware, minimum_size=COMPRESSED_FROM_BYTES, compresslevel=COMPRESSION
     )
     for kind in (OLMError, HTTPException, Exception):
-        app.add_exception_handler(kind, _tell)
+        app.add_exception_handler(kind, _error_page)
     return app
 
 
@@ -60,7 +60,7 @@ def _routers(sign_in: APIRouter) -> Iterable[APIRouter]:
     yield from (each.router for each in PAGES)
 
 
-async def _tell(request: Request, error: Exception) -> Response:
+async def _error_page(request: Request, error: Exception) -> Response:
     """A page that says what failed, and what to do."""
     if isinstance(error, HTTPException):
         message, hint = _words(error), ""
@@ -72,8 +72,8 @@ async def _tell(request: Request, error: Exception) -> Response:
     repeatable = request.method in SAFE_METHODS
     if isinstance(error, ApiError) and is_away(error):
         again = {"live": (CONNECTION,), "every": AWAY_SECONDS} if repeatable else {}
-        told = {"away": message, "repeatable": repeatable}
-        return page(request, "away.html", status=status, **told, **again)
+        variables = {"away": message, "repeatable": repeatable}
+        return page(request, "away.html", status=status, **variables, **again)
     return failure(request, status, message=message, hint=hint, repeatable=repeatable)
 
 

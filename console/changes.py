@@ -1,18 +1,18 @@
-"""Counts the changes of kinds of objects, and tells who asked to hear of them."""
+"""Counts the changes of kinds of objects, and notifies who has subscribed."""
 
 import asyncio
 import secrets
 from collections.abc import Callable
 
 GATHER_SECONDS = 0.2
-"""Changes that come together are told together."""
+"""Changes that come together are reported together."""
 
 APART_SECONDS = 0.8
-"""How far apart changes are told where there is always one: pages still show each within a second,
-and all that show the same are made once."""
+"""How far apart changes are reported where there is always one: pages still show each within a
+second, and all that show the same are made once."""
 
 CONNECTION = "connection"
-"""What is told like a kind: that the API server went away, or is there again."""
+"""What is reported like a kind: that the API server went away, or is there again."""
 
 ANY = "*"
 """In place of kinds: any of them."""
@@ -28,18 +28,18 @@ class Changes:
     """What changed.
 
     `mark` names a moment, from which it can be asked later what has changed since.
-    `count` is how many changes there were, and `told` how many of them were told.
+    `count` is how many changes there were, and `reported` how many of them were reported.
     `streams` is how many browsers are sent what changed, for whoever sends it; `shown` is set as
     the first of them shows a page.
     """
 
     def __init__(self) -> None:
-        self.count = self.told = self.streams = 0
+        self.count = self.reported = self.streams = 0
         self.ended = False
         self.shown = asyncio.Event()
         self._run = secrets.token_hex(4)
         self._noted: dict[str, int] = {}
-        self._hearers: set[Callable[[], None]] = set()
+        self._subscribers: set[Callable[[], None]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._last = 0.0
 
@@ -65,23 +65,23 @@ class Changes:
         if self._timer is None and not self.ended:
             loop = asyncio.get_running_loop()
             due = max(loop.time() + GATHER_SECONDS, self._last + APART_SECONDS)
-            self._timer = loop.call_at(due, self._tell, due)
+            self._timer = loop.call_at(due, self._notify, due)
 
-    def _tell(self, now: float) -> None:
-        self._timer, self._last, self.told = None, now, self.count
+    def _notify(self, now: float) -> None:
+        self._timer, self._last, self.reported = None, now, self.count
         self._call()
 
     def _call(self) -> None:
-        for each in tuple(self._hearers):
+        for each in tuple(self._subscribers):
             each()
 
-    def hear(self, hearer: Callable[[], None]) -> None:
-        """Has it called whenever changes are told, and at the end."""
-        self._hearers.add(hearer)
+    def subscribe(self, subscriber: Callable[[], None]) -> None:
+        """Has it called whenever changes are reported, and at the end."""
+        self._subscribers.add(subscriber)
 
-    def unhear(self, hearer: Callable[[], None]) -> None:
+    def unsubscribe(self, subscriber: Callable[[], None]) -> None:
         """Has it called no more."""
-        self._hearers.discard(hearer)
+        self._subscribers.discard(subscriber)
 
     @property
     def full(self) -> bool:
@@ -89,16 +89,16 @@ class Changes:
         return self.streams >= MAX_STREAMS
 
     def end(self) -> None:
-        """Tells no more changes."""
+        """Reports no more changes."""
         self.ended = True
         if self._timer is not None:
             self._timer.cancel()
         self._call()
 
     def since(self, number: int, kinds: frozenset[str]) -> bool:
-        """Whether one of these kinds was told after so many changes; OTHER_RUN: perhaps."""
+        """Whether one of these kinds was reported after so many changes; OTHER_RUN: perhaps."""
         if number == OTHER_RUN:
             return True
         if ANY in kinds:
-            return any(number < at <= self.told for at in self._noted.values())
-        return any(number < self._noted.get(each, 0) <= self.told for each in kinds)
+            return any(number < at <= self.reported for at in self._noted.values())
+        return any(number < self._noted.get(each, 0) <= self.reported for each in kinds)

@@ -1,4 +1,4 @@
-"""What pages tell of the objects of OLM Classic. Pure."""
+"""What pages show of the objects of OLM Classic. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -70,7 +70,7 @@ class Guard:
         session = self._sessions.find(cookie, used=_by_person(request))
         if session is not None:
             request.state.session, request.state.user = session, session.user
-            # Before anything is read: what changes from here on is told to the page.
+            # Before anything is read: what changes from here on is reported to the page.
             request.state.mark = session.user.changes.mark
             if is_stream(request):
                 return partial(stream, session, partial(self._lives, cookie), self._of_session)

@@ -64,5 +64,5 @@ def _wrong(claim: str, claims: Mapping[str, Any], expected: Mapping[str, str]) -
         return f"its claim {claim} is a time to come"
     if claim in ("nonce", "sub"):
         return f"its claim {claim} is another than that of this sign-in"
-    told = bounded(str(claims.get(claim)), 200)
-    return f"its claim {claim} is {told}, not {expected.get(claim, 'what it has to be')}"
+    given = bounded(str(claims.get(claim)), 200)
+    return f"its claim {claim} is {given}, not {expected.get(claim, 'what it has to be')}"

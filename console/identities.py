@@ -109,7 +109,7 @@ class IdentitySessions:
         await asyncio.gather(*(each.renew() for each in due if each.renew))
 
     def stop(self) -> None:
-        """Ends what tells open pages of changes."""
+        """Ends what notifies open pages of changes."""
         for each in self._users.values():
             each.changes.end()
 

@@ -22,15 +22,15 @@ from olm_runtime.memory import keep_small
 LOOPBACK = "127.0.0.1"
 
 
-async def run_local(options: ClusterOptions, port: int, tell: Callable[[str], None]) -> None:
-    """Serves until cancelled; `tell` is called with each address that lets in once.
+async def run_local(options: ClusterOptions, port: int, announce: Callable[[str], None]) -> None:
+    """Serves until cancelled; `announce` is called with each address that lets in once.
 
     Raises TerminalError for a port that is taken, or a cluster that cannot be reached so.
     """
     listener = listen((LOOPBACK, port))
     place = place_of(listener)
     user = User.connect("you", options)
-    sessions = KeySessions(user, lambda key: tell(entry(place, key)))
+    sessions = KeySessions(user, lambda key: announce(entry(place, key)))
     keeping = asyncio.create_task(keep_small())
     user.works.begin(WARMING, lambda: warm_up(user))
     try:

@@ -42,13 +42,13 @@ class Node:
 def tree(
     objects: Iterable[Mapping[str, Any]],
     owned: Iterable[KubeObject],
-    told: Mapping[Key, Sequence[Happened]],
+    events: Mapping[Key, Sequence[Happened]],
 ) -> dict[str, list[Node]]:
     """By namespace, "" for the whole cluster; what is not Ready comes first.
 
-    objects  of a revision, as `olm status -o json` tells them
+    objects  of a revision, as `olm status -o json` shows them
     owned    ReplicaSets and Pods
-    told     Events, as `by_object` has them
+    events   Events, as `by_object` has them
     """
     children = defaultdict(list)
     for each in owned:
@@ -61,8 +61,8 @@ def tree(
             *key,
             state=facts["state"],
             message=facts["message"],
-            events=told.get(key, ()),
-            children=list(_below(key, children, told)),
+            events=events.get(key, ()),
+            children=list(_below(key, children, events)),
         )
         found[facts["namespace"]].append(node)
     return {place: sorted(found[place], key=_urgency) for place in sorted(found)}
@@ -73,7 +73,7 @@ def _urgency(node: Node) -> tuple[bool, str, str]:
 
 
 def _below(
-    key: Key, children: Mapping[Key, Sequence[KubeObject]], told: Mapping[Key, Sequence[Happened]]
+    key: Key, children: Mapping[Key, Sequence[KubeObject]], events: Mapping[Key, Sequence[Happened]]
 ) -> Iterator[Node]:
     """ReplicaSets and Pods, and below ReplicaSets Pods alone: whoever owns may say anything."""
     is_set = key[0] == REPLICA_SET
@@ -81,11 +81,11 @@ def _below(
     for each in several[:MAX_CHILDREN]:
         kind = str(each.get("kind"))
         own = kind, namespace_of(each), name_of(each)
-        below = list(_below(own, children, told)) if kind == REPLICA_SET else []
+        below = list(_below(own, children, events)) if kind == REPLICA_SET else []
         if kind == REPLICA_SET and not (each.get("spec") or {}).get("replicas") and not below:
             continue  # of an earlier version
         state, message = _pod_state(each) if kind == POD else _set_state(each)
-        yield Node(*own, state, message, told.get(own, ()), below)
+        yield Node(*own, state, message, events.get(own, ()), below)
 
 
 def _set_state(replica_set: KubeObject) -> tuple[str, str]:

@@ -48,7 +48,7 @@ class Offers:
 async def offers_of(user: User, patience: float | None = PATIENCE_SECONDS) -> Offers:
     """What all catalogs offer that are switched on and that the user may read.
 
-    Open pages are told as soon as more is known. Without `patience` it waits for all.
+    Open pages are notified as soon as more is known. Without `patience` it waits for all.
     """
     served = [each for each in map(Served.of, await user.objects(CATALOG)) if each.available]
     found = await asyncio.gather(*(_fault(user, each, patience) for each in served))
@@ -67,7 +67,7 @@ async def offers_of(user: User, patience: float | None = PATIENCE_SECONDS) -> Of
 
 
 async def warm(user: User) -> None:
-    """Begins to read the catalogs; what cannot be read is told on the pages that need it."""
+    """Begins to read the catalogs; what cannot be read is shown on the pages that need it."""
     with suppress(OLMError):
         if await user.serves(CATALOG):
             await offers_of(user, 0)

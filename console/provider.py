@@ -59,9 +59,9 @@ class Provider:
         address = f"{self.issuer.rstrip('/')}/.well-known/openid-configuration"
         _, about = await self._ask("GET", address)
         if about.get("issuer") != self.issuer:
-            told = bounded(str(about.get("issuer")), 200)
+            issuer = bounded(str(about.get("issuer")), 200)
             raise TerminalError(
-                f"{address} is of the issuer {told}, not of {self.issuer}",
+                f"{address} is of the issuer {issuer}, not of {self.issuer}",
                 hint="give --oidc-issuer-url to the letter as the provider has it",
             )
         for each in _ENDPOINTS:
@@ -143,7 +143,7 @@ class Provider:
         status, body = await self._send_form(about, address, form)
         answer = _object(address, status, body)
         if status != HTTPStatus.OK or "error" in answer:
-            raise TerminalError(f"the provider gave no token: {told(answer)}")
+            raise TerminalError(f"the provider gave no token: {error_in(answer)}")
         return answer
 
     async def _send_form(
@@ -223,7 +223,7 @@ def _object(address: str, status: int, body: bytes) -> dict[str, Any]:
     return answer
 
 
-def told(answer: Mapping[str, Any]) -> str:
-    """The error that a provider tells, bounded (RFC 6749, 5.2)."""
+def error_in(answer: Mapping[str, Any]) -> str:
+    """The error that a provider reports, bounded (RFC 6749, 5.2)."""
     words = (answer.get("error") or "it does not say why", answer.get("error_description") or "")
     return bounded(": ".join(str(each) for each in words if each), 300)

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import RedirectResponse
 
 from console.identities import Credential
-from console.provider import Provider, Tokens, told
+from console.provider import Provider, Tokens, error_in
 from console.rendering import page
 from console.signing_in import CALLBACK, PROVIDER, SIGN_IN, SignIn
 from olm_runtime.errors import OLMError, TerminalError, TransientError
@@ -119,7 +119,7 @@ async def _entered(request: Request, how: SignIn, provider: Provider, back: Pend
     if asked.get("iss", provider.issuer) != provider.issuer:  # RFC 9207
         raise TerminalError("The answer is that of another provider. Begin again.")
     if not asked.get("code"):
-        raise TerminalError(f"{_DENIED}: {told(asked)}")
+        raise TerminalError(f"{_DENIED}: {error_in(asked)}")
     tokens = await provider.exchange(
         back.about, code=asked["code"], back=back.back, nonce=back.nonce, verifier=back.verifier
     )

@@ -29,7 +29,7 @@ INSTALL_MODES = {
 """What an operator can watch, in words."""
 
 REFUSED_SECONDS = 30
-"""After which a page asks again that was refused: nobody tells of rights."""
+"""After which a page asks again that was refused: rights are not watched."""
 
 RENEWAL = ((b"hx-request", b"true"), (b"hx-trigger", b"content"))
 """Headers of a request for the content alone of a page that is shown."""
@@ -94,8 +94,8 @@ def failure(
     """
     waits = repeatable and status in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
     again: Mapping[str, Any] = {"live": (ANY,), "every": REFUSED_SECONDS} if waits else {}
-    told = {"message": message, "hint": hint, "repeatable": repeatable}
-    return page(request, "error.html", status=status, **told, **again)
+    variables = {"message": message, "hint": hint, "repeatable": repeatable}
+    return page(request, "error.html", status=status, **variables, **again)
 
 
 def say(request: Request, text: str) -> None:

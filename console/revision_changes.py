@@ -34,7 +34,7 @@ class Comparison:
 
 
 def compare(old: Iterable[KubeObject], new: Iterable[KubeObject]) -> Comparison:
-    """By kind, namespace and name; values of Secrets are not told."""
+    """By kind, namespace and name; values of Secrets are not shown."""
     before, after = ({key_of(each): each for each in objects} for objects in (old, new))
     changed = [Changed(key, "removed") for key in before if key not in after]
     changed += [Changed(key, "added") for key in after if key not in before]

@@ -24,7 +24,7 @@ SANDBOXED = {
 """Of answers whose content is a catalog's: nothing in it runs, or loads anything."""
 
 OPEN = frozenset({"/enter", "/sign-in", "/sign-in/provider", "/sign-in/callback", "/healthz"})
-"""Paths for those who have not signed in, beside those of static files."""
+"""Paths for those who have not signed in, besides those of static files."""
 STATIC = "/static/"
 
 

@@ -130,7 +130,7 @@ class ShownPages:
         self._changes.shown.set()
         self._viewers.add(viewer)
         if self._beat is None:
-            self._changes.hear(self._told)
+            self._changes.subscribe(self._on_changes)
             self._wait()
         for url, mark in wanted.items():
             number = self._changes.number(mark)
@@ -150,7 +150,7 @@ class ShownPages:
                 if page.making is not None:
                     page.making.cancel()
         if not self._viewers and self._beat is not None:
-            self._changes.unhear(self._told)
+            self._changes.unsubscribe(self._on_changes)
             self._beat.cancel()
             self._beat = None
 
@@ -164,7 +164,7 @@ class ShownPages:
         self._look()
         self._wait()
 
-    def _told(self) -> None:
+    def _on_changes(self) -> None:
         if self._changes.ended:
             for each in self._viewers:
                 each.end()

@@ -1,4 +1,4 @@
-"""Files of the console's own: read and compressed once, kept by browsers."""
+"""Files of the console's own: read and compressed once, cached by browsers."""
 
 import gzip
 import hashlib

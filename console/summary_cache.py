@@ -51,9 +51,9 @@ class SummaryCache:
         self._latest = {
             each.name: digest for each in now if (digest := self._latest.get(each.name)) is not None
         }
-        kept = {each.digest for each in now}
-        kept |= {self._latest[each.name] for each in now if self._is_behind(each)}
-        for digest in self._read.keys() - kept:
+        retained = {each.digest for each in now}
+        retained |= {self._latest[each.name] for each in now if self._is_behind(each)}
+        for digest in self._read.keys() - retained:
             del self._read[digest]
         for digest in [each for each, lock in self._locks.items() if not lock.locked()]:
             del self._locks[digest]

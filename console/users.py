@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from api.objects import GVK, KubeObject, name_of, namespace_of
 from console.changes import CONNECTION, Changes
-from console.kept_facts import KeptFacts
+from console.facts_cache import FactsCache
 from console.summary_cache import SummaryCache
 from console.works import Works
 from olm_client.lifecycle.overview import extension_facts, urgent_first
@@ -39,7 +39,7 @@ class User:
 
     options    how the stages of the command line reach the cluster in their name
     kube       the API server, in their name
-    changes    tells open pages of what changed
+    changes    notifies open pages of what changed
     summaries  packages that were read, by this user or another
     extensions facts of the extensions that pages list, the most urgent first
     works      what goes on without a page
@@ -52,7 +52,9 @@ class User:
     summaries: SummaryCache = field(default_factory=SummaryCache)
     now: Callable[[], float] = time.monotonic
     works: Works = field(init=False)
-    extensions: KeptFacts = field(default_factory=lambda: KeptFacts(extension_facts, urgent_first))
+    extensions: FactsCache = field(
+        default_factory=lambda: FactsCache(extension_facts, urgent_first)
+    )
     _watched: dict[GVK, Followed[KubeObject]] = field(default_factory=dict)
     _sorted: dict[GVK, Sequence[KubeObject]] = field(default_factory=dict)
     _answers: dict[tuple[str, ...], tuple[float, bool]] = field(default_factory=dict)
@@ -67,7 +69,7 @@ class User:
         return cls(name, options, KubeClient.connect(options.reach.access()))
 
     async def close(self) -> None:
-        """Ends the watches, the works, the connections, and what tells pages of changes."""
+        """Ends the watches, the works, the connections, and what notifies pages of changes."""
         self.changes.end()
         await self.works.close()
         await asyncio.gather(*(each.close() for each in self._watched.values()))

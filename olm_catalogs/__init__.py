@@ -1,1 +1,1 @@
-"""Catalogs as they are kept and served: their rules, their store on disk, the registry API."""
+"""Catalogs as they are stored and served: their rules, their store on disk, the registry API."""

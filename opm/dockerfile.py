@@ -11,7 +11,7 @@ CONFIGS, CACHE = "/configs", "/tmp/cache"  # noqa: S108 - paths in the image
 def dockerfile(
     folder: str, *, base_image: str, builder_image: str, labels: Mapping[str, str]
 ) -> str:
-    """The text, for a catalog folder beside the file."""
+    """The text, for a catalog folder next to the file."""
     lines = [
         "# Checks the catalog and prepares its cache; the image needs /bin/opm.",
         f"FROM {builder_image} as builder",

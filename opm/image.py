@@ -66,9 +66,9 @@ def extended(base: bytes, layer: Layer, labels: Mapping[str, str]) -> bytes:
 
     Raises ImageContentError for a configuration that is none.
     """
-    told = {**read_labels(base), **CATALOG_LABELS, **labels}
+    merged = {**read_labels(base), **CATALOG_LABELS, **labels}
     document = orjson.loads(base)
-    runs = {**(document.get("config") or {}), **SERVES, "Labels": told}
+    runs = {**(document.get("config") or {}), **SERVES, "Labels": merged}
     below = (document.get("rootfs") or {}).get("diff_ids") or ()
     history = [*(document.get("history") or ()), {"created": EPOCH, "created_by": "opm build"}]
     rootfs = {"type": "layers", "diff_ids": [*below, layer.diff_id]}

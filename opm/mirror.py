@@ -1,4 +1,4 @@
-"""What a mirror of a catalog holds, where it goes, and how a cluster is told. Pure."""
+"""What a mirror of a catalog holds, where it goes, and what a cluster gets for it. Pure."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -151,12 +151,12 @@ def _deprecations(
     record: Record, channels: Collection[str], bundles: Collection[str]
 ) -> Iterator[Record]:
     """Those of what is left; a record without any is none."""
-    kept = {CHANNEL: set(channels), BUNDLE: set(bundles)}
+    remaining = {CHANNEL: set(channels), BUNDLE: set(bundles)}
     entries = [
         entry
         for entry in record.value.get("entries") or ()
         if entry["reference"]["schema"] == PACKAGE
-        or entry["reference"].get("name") in kept.get(entry["reference"]["schema"], ())
+        or entry["reference"].get("name") in remaining.get(entry["reference"]["schema"], ())
     ]
     if entries:
         yield replace(record, value={**record.value, "entries": entries})

@@ -1,7 +1,7 @@
 """Which fields the objects of a catalog have, as they show them.
 
 A catalog's objects may have any fields, so their types are discovered while the catalog is written
-and stored beside it. Arrays of objects get a type of their own; other objects are JSON texts.
+and stored next to it. Arrays of objects get a type of their own; other objects are JSON texts.
 A field whose values have several types gets the one that holds all of them.
 """
 

@@ -1,6 +1,6 @@
 """Writes a version of a catalog from its blobs: plain, gzip, zstd and index, in one pass.
 
-Memory is bounded by the chunks in flight. Compression runs in threads beside the parsing, because
+Memory is bounded by the chunks in flight. Compression runs in threads next to the parsing, because
 zlib-ng and zstd let go of the interpreter while they work.
 """
 

@@ -28,7 +28,7 @@ Text = Annotated[str, Form()]
 
 @router.get("")
 async def catalogs(request: Request, user: AskedBy, phase: str = "") -> Response:
-    """Those of a phase, or all of them, as `olm catalog list` tells it."""
+    """Those of a phase, or all of them, as `olm catalog list` shows it."""
     return await _list(request, user, phase)
 
 
@@ -79,7 +79,7 @@ def _number(text: str) -> int:
 
 @router.get("/{name}")
 async def catalog(request: Request, user: AskedBy, name: str) -> Response:
-    """One of them, as `olm catalog show NAME` tells it."""
+    """One of them, as `olm catalog show NAME` shows it."""
     facts = facts_of(await user.object(CATALOG, name))
     return page(
         request,
@@ -112,7 +112,7 @@ async def refresh(request: Request, user: AskedBy, name: str) -> Response:
 
 @router.get("/{name}/remove")
 async def remove_page(request: Request, user: AskedBy, name: str) -> Response:
-    """Who would miss it, as `olm catalog remove NAME --preview` tells it."""
+    """Who would miss it, as `olm catalog remove NAME --preview` shows it."""
     found = await asyncio.to_thread(examine, name, user.options)
     text = "\n".join(dependent_lines(found.dependents))
     may_delete = await user.may("delete", CATALOG, name=name)

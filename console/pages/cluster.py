@@ -42,7 +42,7 @@ Ticked = Annotated[bool, Form()]
 
 @router.get("")
 async def cluster(request: Request, user: AskedBy) -> Response:
-    """What `olm cluster status` and `olm cluster recommend` tell, and the history."""
+    """What `olm cluster status` and `olm cluster recommend` show, and the history."""
     await user.objects(CLUSTER_VERSION)
     await user.objects(CLUSTER_OPERATOR)
     found = await read_cluster(user.kube)
@@ -128,9 +128,9 @@ def _offer(live: KubeObject, version: str) -> _Offer:
 
 
 def _answered(live: KubeObject, agreed: Wanted) -> _Offer:
-    told: list[str] = []
-    decided = answer(live, agreed, told.append)
-    warnings = [text.partition(_BYPASSING)[2] for text in told if _BYPASSING in text]
+    messages: list[str] = []
+    decided = answer(live, agreed, messages.append)
+    warnings = [text.partition(_BYPASSING)[2] for text in messages if _BYPASSING in text]
     return _Offer(agreed, decided, [*_risks(live, agreed), *warnings])
 
 

@@ -31,7 +31,7 @@ async def definitions(  # noqa: PLR0913 - of a query
     api: str = "",
     at: Annotated[Sequence[str], Query(alias="path", max_length=MAX_DEPTH)] = (),
 ) -> Response:
-    """The fields of one at a place, as `kubectl explain` tells them; its image is pulled."""
+    """The fields of one at a place, as `kubectl explain` shows them; its image is pulled."""
     where, blobs = await blobs_of(user, name, catalog)
     facts = await asyncio.to_thread(
         lambda: package_details(records_of(blobs), version=version, channel="")

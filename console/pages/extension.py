@@ -21,20 +21,20 @@ router = APIRouter(prefix="/extensions/{name}")
 
 @router.get("")
 async def extension(request: Request, user: AskedBy, name: str) -> Response:
-    """As `olm status NAME` and `olm history NAME` tell it."""
+    """As `olm status NAME` and `olm history NAME` show it."""
     raw = await user.object(EXTENSION, name)
     object_sets = await user.objects(OBJECT_SET)
     facts = await facts_of(user.kube, raw, object_sets)
     record = record_of(raw, object_sets)
     around = await read_around(user, facts["objects"])
-    told = by_object(around.events)
+    events = by_object(around.events)
     return page(
         request,
         "extension.html",
         facts=facts,
-        tree=tree(facts["objects"], around.owned, told),
+        tree=tree(facts["objects"], around.owned, events),
         unknown=around.unknown,
-        events=told.get((EXTENSION.kind, "", name), ()),
+        events=events.get((EXTENSION.kind, "", name), ()),
         revisions=[revision_facts(each, record) for each in reversed(record.revisions.every)],
         suspended=suspension_of(raw) is not None,
         may_patch=await user.may("patch", EXTENSION, name=name),

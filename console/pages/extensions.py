@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from api.olm.v1.kinds import EXTENSION
 from console.asked import AskedBy
-from console.kept_facts import Facts
+from console.facts_cache import Facts
 from console.paging import Paged
 from console.rendering import page
 

@@ -92,7 +92,7 @@ async def _facts(user: User, name: str, asked: Asked) -> Details:
         records = records_of(blobs)
         try:
             return package_details(records, version=asked.version, channel=asked.channel)
-        except OLMError:  # told by whoever looks for what to install
+        except OLMError:  # reported by whoever looks for what to install
             return package_details(records, version="", channel="")
 
     return await asyncio.to_thread(details)
@@ -111,7 +111,7 @@ def _texts(inputs: list[Input], asked: Asked, given: Mapping[str, Any]) -> dict[
         return {each.name: "" for each in inputs} | typed
     try:
         return texts_of(inputs, next(load_all(asked.config.encode()), None))
-    except OLMError:  # the form begins anew; what is wrong with the text is told above it
+    except OLMError:  # the form begins anew; what is wrong with the text is shown above it
         return {each.name: "" for each in inputs}
 
 

@@ -69,7 +69,7 @@ async def _urgent_of_classic(user: User) -> list[Facts]:
 
 
 async def _readable(user: User, gvk: GVK) -> Sequence[KubeObject]:
-    """Who may not read them is told of the rest."""
+    """Who may not read them is shown the rest."""
     return await served(user, gvk) if await user.may("list", gvk) else []
 
 

@@ -36,7 +36,7 @@ async def package(
     version: str = "",
     channel: str = "",
 ) -> Response:
-    """As `olm show NAME` tells it; the bundle is the newest of the version and the channel."""
+    """As `olm show NAME` shows it; the bundle is the newest of the version and the channel."""
     where, blobs = await blobs_of(user, name, catalog)
     facts = await asyncio.to_thread(
         lambda: package_details(records_of(blobs), version=version, channel=channel)

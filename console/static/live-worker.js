@@ -16,18 +16,18 @@ let silence;
 let changing;
 let again = AGAIN_MILLISECONDS.first;
 
-const tell = (tab, page = null) => tab.postMessage({ lost, session, page });
+const send = (tab, page = null) => tab.postMessage({ lost, session, page });
 
-const tellAll = (page) => tabs.forEach((_, tab) => tell(tab, page));
+const sendAll = (page) => tabs.forEach((_, tab) => send(tab, page));
 
 const miss = () => {
   losing ??= setTimeout(() => {
     lost = true;
-    tellAll();
+    sendAll();
   }, LOST_MILLISECONDS);
 };
 
-const hear = (page) => {
+const noteReached = (page) => {
   clearTimeout(losing);
   losing = undefined;
   lost = false;
@@ -36,7 +36,7 @@ const hear = (page) => {
     miss();
     listen();
   }, SILENT_MILLISECONDS);
-  tellAll(page);
+  sendAll(page);
 };
 
 // Marks of one run of the console can be compared; any other is as old as can be.
@@ -64,7 +64,7 @@ const receive = (page) => {
       shown[page.url] = page.mark;
     }
   }
-  hear(page);
+  noteReached(page);
 };
 
 const close = () => {
@@ -91,10 +91,10 @@ const listen = () => {
   opened.addEventListener("session", ({ data }) => {
     again = AGAIN_MILLISECONDS.first;
     session = data;
-    hear();
+    noteReached();
   });
   opened.addEventListener("page", ({ data }) => receive(JSON.parse(data)));
-  opened.addEventListener("nothing", () => hear());
+  opened.addEventListener("nothing", () => noteReached());
   opened.onerror = () => {
     miss();
     if (opened.readyState === EventSource.CLOSED) {
@@ -119,7 +119,7 @@ const meet = (tab, shown) => {
     tabs.delete(tab);
   } else {
     tabs.set(tab, shown);
-    tell(tab);
+    send(tab);
   }
   change();
 };

@@ -51,7 +51,7 @@ const answered = (request) => {
   ask();
 };
 
-// The request tells its end itself: htmx tells nobody whose element was replaced meanwhile.
+// The request reports its end itself: htmx notifies nobody whose element was replaced meanwhile.
 document.addEventListener("htmx:beforeRequest", ({ detail }) => {
   if (detail.elt.id === "content") {
     clearTimeout(timer);
@@ -131,7 +131,7 @@ const reach = (isLost) => {
 
 // `page` is of the stream of a session, which is no other than what this page is of, unless somebody
 // has signed in meanwhile. Then the page asks for itself, and the answer has all of it loaded anew.
-const hear = ({ session, page }) => {
+const receive = ({ session, page }) => {
   isSomebodyElse = session !== document.body.dataset.session;
   say();
   if (isSomebodyElse || isSignedOut()) {
@@ -155,7 +155,7 @@ const expect = (milliseconds) => {
   }, milliseconds);
 };
 
-// Tells the worker what somebody sees here, and of when that is.
+// Sends the worker what somebody sees here, and of when that is.
 const post = () => {
   clearTimeout(posting);
   if (document.hidden) {
@@ -186,7 +186,7 @@ const connect = () => {
     expect(SILENT_MILLISECONDS);
     reach(data.lost);
     if (data.session !== "") {
-      hear(data);
+      receive(data);
     }
   };
   post();

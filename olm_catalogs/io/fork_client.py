@@ -13,7 +13,7 @@ from olm_runtime.errors import TransientError
 IDLE_SECONDS = 30.0
 """Catalogs tend to come, and to be polled, several at a time; at rest there is no server."""
 END_SECONDS = 1.0
-"""In which a server that has let go of its connections has ended."""
+"""In which a server that has closed its connections has ended."""
 MAX_LINE_BYTES = 1 << 20
 
 
@@ -57,7 +57,7 @@ class JobProcess:
     async def _read(self, reading: Awaitable[bytes]) -> bytes:
         try:
             return await reading
-        except ConnectionError:  # the server was killed, and could tell nothing
+        except ConnectionError:  # the server was killed, and could report nothing
             return b""
 
     async def server_exit_code(self) -> int:

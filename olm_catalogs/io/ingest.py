@@ -62,7 +62,7 @@ def _pull_settings(job: Job) -> PullSettings:
 
 
 SERVED_FOLDER = "served"
-"""Beside the images of a catalog: content that a catalogd served."""
+"""Next to the images of a catalog: content that a catalogd served."""
 
 Turn = Callable[[], Awaitable[None]]
 """Waits until this process may use the processor: waiting for registries needs no turn."""

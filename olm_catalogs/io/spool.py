@@ -37,26 +37,26 @@ class Spool:
         """The next record. Raises OSError."""
         data = orjson.dumps(each.value)
         self._file.write(data)
-        kept = _Spooled(each.schema, each.package, each.name, each.place, self._size, len(data))
+        spooled = _Spooled(each.schema, each.package, each.name, each.place, self._size, len(data))
         self._size += len(data)
         if each.schema in SCHEMAS:
-            self._packaged.setdefault(each.package, []).append(kept)
+            self._packaged.setdefault(each.package, []).append(spooled)
         else:
-            self._others.append(kept)
+            self._others.append(spooled)
 
     def groups(self) -> Iterator[Group]:
         """The packages by name. Raises OSError."""
         for name in sorted(self._packaged):
             group = Group(name)
-            for kept in self._packaged[name]:
-                group.add(self._read(kept))
+            for spooled in self._packaged[name]:
+                group.add(self._read(spooled))
             yield group
 
     def others(self) -> Iterator[Record]:
         """The records of schemas that are not OLM's, as they came. Raises OSError."""
         return map(self._read, self._others)
 
-    def _read(self, kept: _Spooled) -> Record:
-        self._file.seek(kept.offset)
-        value = orjson.loads(self._file.read(kept.length))
-        return Record(kept.schema, kept.package, kept.name, value, kept.place)
+    def _read(self, spooled: _Spooled) -> Record:
+        self._file.seek(spooled.offset)
+        value = orjson.loads(self._file.read(spooled.length))
+        return Record(spooled.schema, spooled.package, spooled.name, value, spooled.place)

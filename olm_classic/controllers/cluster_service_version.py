@@ -149,7 +149,7 @@ class ClusterServiceVersions:
         return None
 
     async def _has_unseen_group(self, csv: KubeObject) -> bool:
-        """Whether there is an OperatorGroup that no event showed yet: each kind has its own watch."""
+        """Whether there is an OperatorGroup without an event yet: each kind has its own watch."""
         if self._stores.groups_of(csv):
             return False
         found, _ = await self._manager.client.list_all(

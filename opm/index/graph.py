@@ -279,7 +279,7 @@ def _channel_entries(
         name, number, depth = update.replaces, following, next(depths)
 
 
-def check_kept(graph: Graph, added: Iterable[Member]) -> None:
+def check_reached(graph: Graph, added: Iterable[Member]) -> None:
     """Raises GraphError for a bundle that is in none of its channels, for all that are."""
     faults = []
     for member in added:

@@ -120,7 +120,7 @@ class _Reader:
         return values
 
     def _typed(self, table: str, apis: str, entries: tuple[EntryRow, ...]) -> tuple[TypedRow, ...]:
-        """Properties or dependencies; of databases older than both, the APIs that they tell of."""
+        """Properties or dependencies; of databases older than both, the APIs that they list."""
         columns = ("operatorbundle_name", "type", "value")
         if table in self._columns:
             return self._read(table, TypedRow, columns)

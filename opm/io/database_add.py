@@ -35,7 +35,7 @@ def add_bundles(
     *,
     overwrite_latest: bool = False,
 ) -> None:
-    """Adds bundles and makes the graphs of their packages anew; `remark` is told what that drops.
+    """Adds bundles and makes the graphs of their packages anew; `remark` gets what that drops.
 
     `mode` is one of `graph.MODES`. With `overwrite_latest` a bundle may come in place of one that
     leads its channels. Raises TerminalError for a database of an older schema, for bundles that
@@ -71,7 +71,7 @@ def _update(
     else:
         versions |= {member.name: member.version for member in added}
         after = graphs.by_version(package, before, added, versions, mode)
-    graphs.check_kept(after, added)
+    graphs.check_reached(after, added)
     for channel, names in graphs.dropped(before, after).items():
         remark(f"package {package}: channel {channel} no longer has {', '.join(names)}")
     index.replace_graph(package, after)

@@ -16,9 +16,9 @@ _OF_BUNDLES = ("api_provider", "api_requirer", "properties", "dependencies", "re
 def keep_packages(path: Path, names: Iterable[str]) -> None:
     """Removes all packages but the named ones. Raises TerminalError."""
     with opened(path) as connection:
-        kept = set(names)
+        retained = set(names)
         found = {name for (name,) in connection.execute("SELECT DISTINCT name FROM package")}
-        _remove(connection, sorted(found - kept))
+        _remove(connection, sorted(found - retained))
 
 
 def remove_packages(path: Path, names: Iterable[str]) -> None:

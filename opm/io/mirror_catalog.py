@@ -35,7 +35,7 @@ SHOWN_FAULTS = 10
 class Content:
     """A catalog and the images of it.
 
-    catalog  by what it is called; its repository and tag are kept
+    catalog  by what it is called; its repository and tag stay
     records  of a catalog that is made anew, because it is a part or no image; None copies it
     layout   the folder that has the images already; None if they are in registries
     """

@@ -54,12 +54,12 @@ async def _cost(user: User, browser: httpx.AsyncClient, path: str) -> tuple[int,
 
 
 async def _shown(user: User, browser: httpx.AsyncClient, path: str, text: str) -> None:
-    heard = asyncio.Event()
-    user.changes.hear(heard.set)
+    notified = asyncio.Event()
+    user.changes.subscribe(notified.set)
     while text not in (await browser.get(path)).text:
-        await heard.wait()
-        heard.clear()
-    user.changes.unhear(heard.set)
+        await notified.wait()
+        notified.clear()
+    user.changes.unsubscribe(notified.set)
 
 
 async def test_a_page_of_many_is_as_long_and_asks_as_often(control_plane: ControlPlane) -> None:

@@ -1,4 +1,4 @@
-"""What is told of what changed."""
+"""What is reported of what changed."""
 
 import asyncio
 
@@ -9,26 +9,26 @@ from console.changes import ANY, OTHER_RUN, Changes
 POD, JOB, ALL = frozenset({"Pod"}), frozenset({"Job"}), frozenset({ANY})
 
 
-async def told(changes: Changes) -> None:
-    """Waits until all that changed was told."""
-    heard = asyncio.Event()
-    changes.hear(heard.set)
-    while changes.told < changes.count:
-        await heard.wait()
-        heard.clear()
-    changes.unhear(heard.set)
+async def reported(changes: Changes) -> None:
+    """Waits until all that changed was reported."""
+    notified = asyncio.Event()
+    changes.subscribe(notified.set)
+    while changes.reported < changes.count:
+        await notified.wait()
+        notified.clear()
+    changes.unsubscribe(notified.set)
 
 
 async def test_what_changed_since_a_mark_is_known_once_it_is_told() -> None:
     changes = Changes()
     changes.note("Pod")
     mark = changes.number(changes.mark)
-    await told(changes)
+    await reported(changes)
     assert changes.since(0, POD)
     assert not changes.since(mark, POD)
     changes.note("Job")
-    assert not changes.since(mark, JOB), "nobody was told of it yet"
-    await told(changes)
+    assert not changes.since(mark, JOB), "nobody was notified of it yet"
+    await reported(changes)
     assert changes.since(mark, JOB)
     assert changes.since(mark, ALL)
     assert not changes.since(mark, POD)
@@ -44,15 +44,15 @@ async def test_of_marks_of_other_runs_everything_may_have_changed(mark: str) -> 
 
 async def test_changes_that_come_together_are_told_together_and_now_and_then() -> None:
     changes = Changes()
-    heard: list[int] = []
-    changes.hear(lambda: heard.append(changes.told))
+    reports: list[int] = []
+    changes.subscribe(lambda: reports.append(changes.reported))
     for _ in range(40):
         await asyncio.sleep(0.02)
         changes.note("Pod")
-    await told(changes)
-    assert heard[-1] == 40
-    assert len(heard) < 20
+    await reported(changes)
+    assert reports[-1] == 40
+    assert len(reports) < 20
     changes.note("Pod")
     changes.end()
     assert changes.ended
-    assert heard[-1] == 40, "the end is told, and no change after it"
+    assert reports[-1] == 40, "the end is reported, and no change after it"

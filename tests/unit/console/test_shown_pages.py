@@ -10,7 +10,7 @@ import pytest
 from console import shown_pages
 from console.changes import Changes
 from console.shown_pages import Made, ShownPages, Viewer, pack
-from tests.unit.console.test_changes import told
+from tests.unit.console.test_changes import reported
 
 
 class Pages:
@@ -49,7 +49,7 @@ class Shown:
 
     async def change(self, kind: str) -> None:
         self.changes.note(kind)
-        await told(self.changes)
+        await reported(self.changes)
 
 
 def sent(packed: bytes) -> Mapping[str, str]:

@@ -15,7 +15,7 @@ from opm.index.graph import (
     Update,
     by_replaces,
     by_version,
-    check_kept,
+    check_reached,
     dropped,
     entries,
     read_chains,
@@ -31,7 +31,7 @@ def member(version: str, replaces: str = "", *skips: str, channels: str = "a", d
     return Member(f"p.v{version}", version, tuple(channels.split(",")), default, update, deprecated)
 
 
-def told(graph: Graph) -> dict[str, list[str]]:
+def channel_lines(graph: Graph) -> dict[str, list[str]]:
     """Each channel from its head on, in words."""
     return {name: _lines(chain) for name, chain in graph.channels.items()}
 
@@ -96,7 +96,7 @@ def test_by_what_bundles_replace(
     members: list[Member], default: str, channels: dict[str, list[str]]
 ) -> None:
     graph = by_replaces("p", members)
-    assert (graph.default_channel, told(graph)) == (default, channels)
+    assert (graph.default_channel, channel_lines(graph)) == (default, channels)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def put(mode: str, *steps: str) -> Graph:
         added = [member(version) for version in step.split()]
         versions |= {each.name: each.version for each in added}
         graph = by_version("p", graph, added, versions, mode)
-        check_kept(graph, added)
+        check_reached(graph, added)
         graph = Graph(graph.default_channel, read_chains(entries("p", graph, 7), versions))
     return graph
 
@@ -145,7 +145,7 @@ def put(mode: str, *steps: str) -> Graph:
     ],
 )
 def test_by_version(mode: str, steps: tuple[str, ...], channel: list[str]) -> None:
-    assert told(put(mode, *steps)) == {"a": channel}
+    assert channel_lines(put(mode, *steps)) == {"a": channel}
 
 
 def test_what_a_bundle_skips_stays_when_another_is_put_below_it() -> None:
@@ -153,7 +153,7 @@ def test_what_a_bundle_skips_stays_when_another_is_put_below_it() -> None:
     versions = {each: each.removeprefix("p.v") for each in ("p.v1.0.0", "p.v1.1.0", "p.v1.2.0")}
     read = Graph("a", read_chains(entries("p", before, 1), versions))
     graph = by_version("p", read, [member("1.1.0")], versions, SEMVER)
-    assert told(graph) == {"a": ["1.2.0 skips 1.1.9", "1.1.0", "1.0.0"]}
+    assert channel_lines(graph) == {"a": ["1.2.0 skips 1.1.9", "1.1.0", "1.0.0"]}
 
 
 def test_a_channel_that_is_not_in_order_of_versions_takes_no_version_in() -> None:
@@ -183,7 +183,7 @@ def test_a_new_bundle_that_nothing_updates_is_refused_and_an_old_one_told() -> N
     graph = by_replaces("p", new)
     assert dropped(old, graph) == {"a": ["p.v1.0.0"]}
     with pytest.raises(GraphError, match=r"nothing in channel a, which .* leads, updates"):
-        check_kept(graph, new)
+        check_reached(graph, new)
 
 
 VERSIONS = st.builds("{}.{}.{}".format, *[st.integers(0, 2)] * 3)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from api.objects import KubeObject
-from console.kept_facts import KeptFacts
+from console.facts_cache import FactsCache
 
 
 def an_object(name: str) -> KubeObject:
@@ -17,11 +17,11 @@ def test_only_what_changed_is_found_out_anew() -> None:
         asked.append(obj["metadata"]["name"])
         return {"name": obj["metadata"]["name"], "asked": len(asked)}
 
-    kept, one, two = KeptFacts(facts_of, list), an_object("one"), an_object("two")
-    first = kept.of([one, two])
-    assert kept.of([two, one]) == first[::-1]
+    cache, one, two = FactsCache(facts_of, list), an_object("one"), an_object("two")
+    first = cache.of([one, two])
+    assert cache.of([two, one]) == first[::-1]
     assert asked == ["one", "two"]
     changed = an_object("two")
-    assert kept.of([one, changed]) == [first[0], {"name": "two", "asked": 3}]
-    assert kept.of([changed]) == [{"name": "two", "asked": 3}]
-    assert kept.of([one, changed])[0] == {"name": "one", "asked": 4}, "what is gone is forgotten"
+    assert cache.of([one, changed]) == [first[0], {"name": "two", "asked": 3}]
+    assert cache.of([changed]) == [{"name": "two", "asked": 3}]
+    assert cache.of([one, changed])[0] == {"name": "one", "asked": 4}, "what is gone is forgotten"

@@ -11,7 +11,7 @@ from api.objects import KubeObject
 Facts = Mapping[str, Any]
 
 
-class KeptFacts:
+class FactsCache:
     """The facts of the objects that were listed last; an object that has changed is another."""
 
     def __init__(
@@ -22,17 +22,17 @@ class KeptFacts:
         self._facts_of = facts_of
         self._ordered = ordered
         self._listed: Sequence[KubeObject] = ()
-        self._kept: dict[int, tuple[KubeObject, Facts]] = {}
+        self._cached: dict[int, tuple[KubeObject, Facts]] = {}
         self._facts: Sequence[Facts] = ()
 
     def of(self, objects: Sequence[KubeObject]) -> Sequence[Facts]:
         """As `ordered` has them. Nobody may change them."""
         if objects is not self._listed:
-            self._kept = {id(each): self._kept_of(each) for each in objects}
+            self._cached = {id(each): self._entry_of(each) for each in objects}
             self._listed = objects
-            self._facts = self._ordered(facts for _, facts in self._kept.values())
+            self._facts = self._ordered(facts for _, facts in self._cached.values())
         return self._facts
 
-    def _kept_of(self, obj: KubeObject) -> tuple[KubeObject, Facts]:
-        kept = self._kept.get(id(obj))  # it is the same one, as what is kept lives
-        return kept if kept is not None else (obj, self._facts_of(obj))
+    def _entry_of(self, obj: KubeObject) -> tuple[KubeObject, Facts]:
+        entry = self._cached.get(id(obj))  # it is the same one, as what is cached lives
+        return entry if entry is not None else (obj, self._facts_of(obj))
