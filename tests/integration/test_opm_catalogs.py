@@ -76,7 +76,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory, locked: Registry, world: Olm
 def test_the_how_to_does_what_it_says(world: Olm, shell: Shell, locked: Registry) -> None:
     section = commands(PAGE)
     (login,), (push,) = section["Log in"], section["Push the bundle"]
-    assert "opm login" in shell(push).stderr, "who is not logged in is told how to"
+    assert "opm login" in shell(push).stderr, "who is not logged in is shown how to"
     assert printed(shell(login)) == "Login Succeeded!\n"
     bundle = printed(shell(push))
     *make, validate, build = section["Make the catalog"]

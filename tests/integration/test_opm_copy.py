@@ -68,9 +68,9 @@ def test_what_goes_wrong_is_told(opm: Opm, catalog: str, mirror: Registry) -> No
     }
     for (source, target), message in cases.items():
         failed = opm("copy", source, target)
-        told = f"{failed.output}{failed.exception} {getattr(failed.exception, 'hint', '')}"
+        shown = f"{failed.output}{failed.exception} {getattr(failed.exception, 'hint', '')}"
         assert failed.exit_code != 0
-        assert message in told
+        assert message in shown
     assert opm("copy", catalog, "oci:media:x").exit_code == 0
     absent = opm("copy", "oci:media:y", f"{mirror.address}/a:b")
     assert "media has no image y" in str(absent.exception)

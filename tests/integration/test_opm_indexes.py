@@ -1,7 +1,7 @@
 """The documents' commands for SQLite indexes, as the how-to has them, and what serves an index.
 
 Nothing is asked but a registry; grpcurl is played by a client that, as grpcurl does, knows nothing
-but what the server's reflection tells.
+but what the server's reflection shows.
 """
 
 import shutil

@@ -278,8 +278,8 @@ def test_what_refers_to_images_goes_along_from_where_it_is_listed_to_where_it_is
     succeeded(opm("mirror", name, target))
     assert sent_blobs(mirror) == sent, "the second run sends nothing"
     with mirror.client() as client:
-        kept = json.loads(client.manifest("olm/team/signed", tag).content)["manifests"]
-    assert {each["digest"] for each in kept} == {*attached, own}, "what the mirror has stays"
+        remaining = json.loads(client.manifest("olm/team/signed", tag).content)["manifests"]
+    assert {each["digest"] for each in remaining} == {*attached, own}, "what the mirror has stays"
     succeeded(opm("mirror", name, "oci:media"))
     back = f"{listing.address}/back"
     succeeded(opm("mirror", "oci:media", back))

@@ -57,13 +57,13 @@ def test_a_disk_that_cannot_be_written(olm: Olm, machine: Machine, registry: Reg
         api.wait_condition(path, "Serving", "True")
         machine.inject(Fault.DISK_FULL)
         olm.control_plane.apply(catalog(name, push("two")))
-        told = api.wait_condition(path, "Progressing", "True", message="no space left on device")
-        progressing = condition(told, "Progressing")
+        full = api.wait_condition(path, "Progressing", "True", message="no space left on device")
+        progressing = condition(full, "Progressing")
         assert progressing is not None
         assert progressing["reason"] == "Retrying"
         assert f"{machine.disk}" in progressing["message"]
         assert "hint: free space on the volume of" in progressing["message"]
-        assert is_true(told, "Serving")
+        assert is_true(full, "Serving")
         with olm.client() as client:
             url = f"/catalogs/{name}/api/v1/all"
             assert client.get(url).json()["name"] == "one"

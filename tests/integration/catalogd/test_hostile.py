@@ -1,4 +1,4 @@
-"""Hostile catalogs beside a good one: each says what is wrong, and the good one goes on."""
+"""Hostile catalogs next to a good one: each says what is wrong, and the good one goes on."""
 
 import secrets
 import tarfile

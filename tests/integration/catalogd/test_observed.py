@@ -213,8 +213,8 @@ def test_a_limit_given_as_a_flag_holds(
         world.registry.push(catalog_image(files), other.name, tag="latest")
         other.apply()
         with Api(control_plane) as api:
-            told = "image has more than 3 entries"
-            api.wait_condition(other.path, "Progressing", "True", message=told)
+            message = "image has more than 3 entries"
+            api.wait_condition(other.path, "Progressing", "True", message=message)
             api.delete(other.path)
             api.wait_gone(other.path)
     finally:

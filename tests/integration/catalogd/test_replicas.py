@@ -180,8 +180,8 @@ def test_a_leader_that_ends_hands_over(replicas: Replicas) -> None:
         timeout=180,
     )
     assert replicas.leader() is not leading
-    kept = replicas.api.get(replicas.path) or {}
-    assert condition(kept, "Refreshed") == condition(answered, "Refreshed")
+    current = replicas.api.get(replicas.path) or {}
+    assert condition(current, "Refreshed") == condition(answered, "Refreshed")
     leading.start_catalogd("--leader-elect")
     third = replicas.push(b"v3")
     request_refresh(replicas, "two")

@@ -223,8 +223,9 @@ def test_a_plan_has_the_rights_of_its_service_account(classic: Classic, group: s
         return condition(plan, "Installed") or {}
 
     # At first the OperatorGroup itself may not be known.
-    told = place.wait("installplans", "one", lambda obj: installed(obj).get("message") == missing)
-    assert (installed(told)["status"], installed(told)["reason"]) == ("False", "InstallCheckFailed")
+    fails = place.wait("installplans", "one", lambda obj: installed(obj).get("message") == missing)
+    reported = installed(fails)
+    assert (reported["status"], reported["reason"]) == ("False", "InstallCheckFailed")
     meta = {"name": "scoped", "namespace": place.name}
     place.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta})
     found = message(place, "one", "is forbidden")
@@ -260,16 +261,17 @@ def test_warnings_of_the_api_server_are_told(place: Place) -> None:
     complete(place, "one")
     events = f"/apis/events.k8s.io/v1/namespaces/{place.name}/events"
 
-    def told() -> list[KubeObject]:
+    def warned() -> list[KubeObject]:
         found = place.classic.api.list(events)
         return [each for each in found if each["reason"] == "AppliedWithWarnings"]
 
-    place.classic.api.wait(place.path("installplans", "one"), lambda _: bool(told()), what="Event")
-    assert told()[0]["note"].startswith(
+    path = place.path("installplans", "one")
+    place.classic.api.wait(path, lambda _: bool(warned()), what="Event")
+    assert warned()[0]["note"].startswith(
         '1 warning(s) generated during installation of operator "one.v1.0.0" '
         '(Service "alone"): spec.SessionAffinity is ignored for headless services'
     )
-    assert told()[0]["regarding"]["name"] == "one"
+    assert warned()[0]["regarding"]["name"] == "one"
     counted = [
         line for line in place.classic.metrics().splitlines() if line.startswith("installplan_warn")
     ]

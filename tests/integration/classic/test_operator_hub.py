@@ -56,8 +56,8 @@ def wait(classic: Classic, *expected: str) -> None:
     def holds(hub: KubeObject | None) -> bool:
         there = {found["metadata"]["name"] for found in classic.api.list(CATALOGS)} & {*NAMES}
         sources: list[Any] = ((hub or {}).get("status") or {}).get("sources") or []
-        told = [source["name"] for source in sources if not source["disabled"]]
-        return sorted(there) == sorted(told) == sorted(expected)
+        listed = [source["name"] for source in sources if not source["disabled"]]
+        return sorted(there) == sorted(listed) == sorted(expected)
 
     classic.api.wait(HUB, holds, what=f"default catalogs {expected}")
 

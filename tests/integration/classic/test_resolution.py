@@ -1,4 +1,4 @@
-"""Namespaces that resolve by the rules of the documents, that do not, and what users are told."""
+"""Namespaces that resolve by the rules of the documents, that do not, and what users are shown."""
 
 import json
 import shlex
@@ -57,13 +57,13 @@ def listed_steps(
     }
     (folder / "wanted.json").write_text(json.dumps(wanted))
     catalog = folder_of(blobs, folder / "same")
-    told = olm(
+    result = olm(
         *("classic", "plan", "--steps", "-o", "json", "--files", str(folder / "wanted.json")),
         *("--catalog", f"{place.name}/operators={catalog}"),
         *("--cas-dir", str(place.classic.registry_cas)),
     )
-    assert told.returncode == 0, told.stderr
-    return [names_of(each["resource"]) for each in json.loads(told.stdout)["plan"]]
+    assert result.returncode == 0, result.stderr
+    return [names_of(each["resource"]) for each in json.loads(result.stdout)["plan"]]
 
 
 def names_of(resource: dict[str, str]) -> tuple[str, str, str]:
@@ -85,18 +85,18 @@ def test_what_is_told_of_a_wrong_channel_mends_it(
     )
     assert hint.endswith("to resolve: set spec.channel to stable in subscription mend")
     content = f"{place.name}/operators={folder_of(blobs, tmp_path / 'catalog')}"
-    told = olm("classic", "why", "-n", place.name, "--catalog", content)
-    assert told.returncode == 1, told.stderr
-    assert message in told.stdout
-    command = told.stdout.splitlines()[-1].strip()
+    result = olm("classic", "why", "-n", place.name, "--catalog", content)
+    assert result.returncode == 1, result.stderr
+    assert message in result.stdout
+    command = result.stdout.splitlines()[-1].strip()
     planned = listed_steps(place, blobs, olm, tmp_path)
     classic.control_plane.kubectl(*shlex.split(command)[1:])
     latest(place, "mend", "1.0.0")
     steps = status(place.wait_plan("Complete"), "plan")
     assert [names_of(each["resource"]) for each in steps] == planned
     assert "ResolutionFailed" not in conditions(place.wait("subscriptions", "mend", bool))
-    told = olm("classic", "plan", "-n", place.name, "--catalog", content)
-    assert told.stdout == f"{place.name}: nothing to do\n"
+    result = olm("classic", "plan", "-n", place.name, "--catalog", content)
+    assert result.stdout == f"{place.name}: nothing to do\n"
 
 
 def test_a_required_api_that_comes_later(place: Place, bundles: Bundles) -> None:

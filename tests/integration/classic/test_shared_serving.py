@@ -340,7 +340,7 @@ async def test_a_look_that_is_killed_is_begun_again(registry: Registry, tmp_path
         before = set(grandchildren())
         await shop.serving.ensure(asked)
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while not (started := set(grandchildren()) - before):  # noqa: ASYNC110 - nobody tells
+            while not (started := set(grandchildren()) - before):  # noqa: ASYNC110 - no event
                 await asyncio.sleep(0.005)
         for pid in started:
             os.kill(pid, signal.SIGKILL)

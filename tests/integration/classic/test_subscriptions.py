@@ -308,13 +308,13 @@ def test_a_catalog_that_is_unwell_is_named(
         place.create(V1ALPHA1, "CatalogSource", "other", {"sourceType": "unknown"})
     place.subscribe("plain", source="sick")
 
-    def told(obj: KubeObject) -> bool:
+    def is_unhealthy(obj: KubeObject) -> bool:
         found = conditions(obj).get("CatalogSourcesUnhealthy") or {}
         said = f"targeted catalogsource {place.name}/sick {message}"
         wanted = ("True", "UnhealthyCatalogSourceFound", said)
         return tuple(found.get(key) for key in ("status", "reason", "message")) == wanted
 
-    place.wait("subscriptions", "plain", told)
+    place.wait("subscriptions", "plain", is_unhealthy)
 
 
 def test_a_dead_catalog_holds_up_who_sees_it(place: Place, shelf: str) -> None:
@@ -337,10 +337,10 @@ def test_the_conditions_follow_the_plan(place: Place, shelf: str) -> None:
     name = plan["metadata"]["name"]
 
     def puppet(phase: str, *said: Mapping[str, str]) -> None:
-        told = {"phase": phase, "conditions": list(said)}
-        place.classic.api.patch(f"{place.path('installplans', name)}/status", {"status": told})
+        written = {"phase": phase, "conditions": list(said)}
+        place.classic.api.patch(f"{place.path('installplans', name)}/status", {"status": written})
 
-    def wait_told(kind: str, reason: str, message: str = "") -> KubeObject:
+    def wait_reason(kind: str, reason: str, message: str = "") -> KubeObject:
         def holds(obj: KubeObject) -> bool:
             found = conditions(obj).get(kind) or {}
             return found.get("reason") == reason and message in found.get("message", "")
@@ -349,12 +349,12 @@ def test_the_conditions_follow_the_plan(place: Place, shelf: str) -> None:
 
     place.patch("installplans", name, {"spec": {"approved": False, "approval": "Manual"}})
     puppet("RequiresApproval")
-    wait_told("InstallPlanPending", "RequiresApproval")
+    wait_reason("InstallPlanPending", "RequiresApproval")
     puppet("Failed")
-    wait_told("InstallPlanFailed", "InstallPlanFailed")
+    wait_reason("InstallPlanFailed", "InstallPlanFailed")
     why = {"type": "Installed", "status": "False", "reason": "InstallComponentFailed"}
     puppet("Failed", why | {"message": "it broke"})
-    found = wait_told("InstallPlanFailed", "InstallComponentFailed", "it broke")
+    found = wait_reason("InstallPlanFailed", "InstallComponentFailed", "it broke")
     assert set(conditions(found)) == {"CatalogSourcesUnhealthy", "InstallPlanFailed"}
     place.delete("installplans", name)
     missing = place.wait_condition("subscriptions", "plain", "InstallPlanMissing")
@@ -502,8 +502,8 @@ def test_a_plan_that_fails_is_left_behind_where_that_is_asked_for(
     server.serve(channel([good, bad]))
 
     def is_tried(sub: KubeObject) -> bool:
-        told = [status(plan, "message") or "" for plan in place.install_plans()]
-        return any("GroupVersionKind autoscaling.k8s.io/v1" in each for each in told)
+        messages = [status(plan, "message") or "" for plan in place.install_plans()]
+        return any("GroupVersionKind autoscaling.k8s.io/v1" in each for each in messages)
 
     place.wait("subscriptions", "forward", is_tried)
     plan = place.install_plans()[-1]

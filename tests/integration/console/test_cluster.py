@@ -36,10 +36,10 @@ AGAINST = {
 }
 
 
-def conditions(**told: str) -> list[dict[str, str]]:
+def conditions(**statuses: str) -> list[dict[str, str]]:
     return [
         {"type": kind, "status": status, "lastTransitionTime": TIME, "reason": "AsExpected"}
-        for kind, status in ({"Available": "True", "Failing": "False"} | told).items()
+        for kind, status in ({"Available": "True", "Failing": "False"} | statuses).items()
     ]
 
 

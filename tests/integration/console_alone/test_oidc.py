@@ -214,8 +214,8 @@ async def test_a_browser_signs_in_and_out(
         await page.get_by_role("button", name="Sign out").click()
         await expect(page.get_by_role("heading", name="Sign in", exact=True)).to_be_visible()
         ended = [urlsplit(each) for each in asked if each.startswith(provider.issuer)]
-        told = {"client_id", "post_logout_redirect_uri"}
-        wanted = [] if isinstance(provider, Dex) else [("/end_session", told)]
+        parameters = {"client_id", "post_logout_redirect_uri"}
+        wanted = [] if isinstance(provider, Dex) else [("/end_session", parameters)]
         assert [(each.path, set(parse_qs(each.query))) for each in ended][:1] == wanted
         assert page.url == f"https://{HOST}:{port}/sign-in"
         await page.goto("/doctor")
@@ -306,8 +306,8 @@ async def test_a_provider_that_is_away_or_another_is_told(
         back = await _way_back(browser, provider)
         provider.stop()
         for address in (back, PROVIDER):
-            told = await browser.get(address)
-            assert (told.status_code, "cannot be reached" in told.text) == (502, True)
+            response = await browser.get(address)
+            assert (response.status_code, "cannot be reached" in response.text) == (502, True)
         provider.start()
     other = Provider(f"{provider.issuer}/", CLIENT, None, provider.ca_file, ("openid",))
     with pytest.raises(TerminalError, match="is of the issuer"):

@@ -198,23 +198,23 @@ async def test_an_older_answer_does_not_follow_a_newer_one(
         gates = Gates()
         await page.route("**/catalogs", gates)
 
-        async def told_of(name: str) -> None:
+        async def add_and_show(name: str) -> None:
             await asyncio.to_thread(add_catalog, control_plane, name)
             await expect(other.get_by_role("link", name=name)).to_be_visible()
 
         await page.evaluate(ASK)
         first = await gates.held.get()
-        await told_of("first")
+        await add_and_show("first")
         first.set()
         second = await gates.held.get()
-        await told_of("second")
+        await add_and_show("second")
         await page.evaluate(ASK)
         assert gates.asked == 2, "one at a time"
         second.set()
         (await gates.held.get()).set()
         for name in ("first", "second"):
             await expect(page.get_by_role("link", name=name)).to_be_visible()
-        await told_of("third")
+        await add_and_show("third")
         await expect(page.get_by_role("link", name="third")).to_be_visible()
         assert gates.asked == 3, "it is sent what is new"
         await page.unroute_all(behavior="wait")

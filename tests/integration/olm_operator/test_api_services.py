@@ -243,7 +243,7 @@ def answering(olm: Classic, place: Place, port: int, folder: Path) -> Iterator[t
 def test_an_api_service_goes_over_to_what_replaces_its_owner(
     olm: Classic, place: Place, tmp_path: Path
 ) -> None:
-    """Until its operator answers it is not there, and when it refuses that is told."""
+    """Until its operator answers it is not there, and when it refuses that is reported."""
     port = free_port()
     described = owned(group_of(place), containerPort=port)
     place.csv("things.v1.0.0", apiservicedefinitions=described)
@@ -263,11 +263,11 @@ def test_an_api_service_goes_over_to_what_replaces_its_owner(
         assert after["metadata"]["uid"] == before["metadata"]["uid"], "it was there all the time"
         answers.status = 404
 
-        def told(csv: KubeObject) -> bool:
+        def has_failed(csv: KubeObject) -> bool:
             reasons = [each["reason"] for each in status(csv, "conditions")]
             return "APIServiceInstallFailed" in reasons
 
-        found = place.wait(CSVS, "things.v2.0.0", told)
+        found = place.wait(CSVS, "things.v2.0.0", has_failed)
         texts = [each.get("message", "") for each in status(found, "conditions")]
         assert any(
             each.startswith("APIService install failed: ") and each.endswith(": 404")
@@ -278,7 +278,7 @@ def test_an_api_service_goes_over_to_what_replaces_its_owner(
 
 
 def test_two_operators_do_not_share_a_deployment(olm: Classic, place: Place) -> None:
-    """The second is told whose it is, and has its own once the first is gone."""
+    """The second reports whose it is, and has its own once the first is gone."""
     place.csv("first.v1")
     place.wait_csv("first.v1")
     place.csv("second.v1")

@@ -60,9 +60,9 @@ def test_cluster_operators_tell_how_olm_is_and_what_forbids_updates(
     place.csv("limited.v1", annotations=properties("4.18"))
     line = f"- maximum supported OCP version for {place.name}/limited.v1 is 4.18"
     found = wait_condition(olm, OLM, "Upgradeable", "False", line)
-    told = condition(found, "Upgradeable") or {}
-    assert told["reason"] == "IncompatibleOperatorsInstalled"
-    assert told["message"] == f"{BLOCKING}\n{line}"
+    upgradeable = condition(found, "Upgradeable") or {}
+    assert upgradeable["reason"] == "IncompatibleOperatorsInstalled"
+    assert upgradeable["message"] == f"{BLOCKING}\n{line}"
     place.csv("limited.v1", annotations=properties("4.19"))
     wait_condition(olm, OLM, "Upgradeable", "True", "")
     place.csv("limited.v1", annotations=properties("none"))

@@ -231,7 +231,7 @@ def switch(olm: Classic, *, disabled: bool) -> None:
     Place(olm, "").apply(config)
 
 
-def wait_told(olm: Classic, value: str, message: str) -> KubeObject:
+def wait_disabled(olm: Classic, value: str, message: str) -> KubeObject:
     return olm.api.wait_condition(CONFIG, "DisabledCopiedCSVs", value, message=message)
 
 
@@ -249,8 +249,8 @@ def test_copies_are_switched_off_and_on_again(
     try:
         olm.restart_operator(kill=True)
         gone(team)
-        told = wait_told(olm, "True", "no unexpected copied CSVs were found")
-        found = condition(told, "DisabledCopiedCSVs")
+        config = wait_disabled(olm, "True", "no unexpected copied CSVs were found")
+        found = condition(config, "DisabledCopiedCSVs")
         assert found is not None
         assert found["reason"] == "CopiedCSVsDisabled"
         copied(protected)
@@ -265,7 +265,9 @@ def test_copies_are_switched_off_and_on_again(
         assert [metadata(each)["uid"] for each in events(everywhere)] == [metadata(event)["uid"]]
         switch(olm, disabled=False)
         copied(team)
-        told = wait_told(olm, "False", "Copied CSVs are enabled and present across the cluster")
+        config = wait_disabled(
+            olm, "False", "Copied CSVs are enabled and present across the cluster"
+        )
         olm.api.wait(
             f"/api/v1/namespaces/{everywhere.name}/events/{metadata(event)['name']}",
             lambda obj: obj is None,

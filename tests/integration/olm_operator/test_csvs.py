@@ -100,11 +100,11 @@ def test_an_operator_is_installed_and_tells_of_each_phase(place: Place) -> None:
     [owner] = made["metadata"]["ownerReferences"]
     assert owner["uid"] == csv["metadata"]["uid"]
 
-    def told() -> set[str]:
+    def announced() -> set[str]:
         events = place.classic.api.list(place.path("events", version="events.k8s.io/v1"))
         return {each["reason"] for each in events if each["regarding"]["name"] == "operator.v1"}
 
-    wait_until(lambda: {"AllRequirementsMet", "InstallSucceeded"} <= told(), what="events")
+    wait_until(lambda: {"AllRequirementsMet", "InstallSucceeded"} <= announced(), what="events")
 
 
 def test_requirement_events_are_emitted_for_not_met_and_met(place: Place, group: str) -> None:
@@ -114,11 +114,12 @@ def test_requirement_events_are_emitted_for_not_met_and_met(place: Place, group:
     place.apply(crd)
     place.wait_csv("operator.v1")
 
-    def told() -> list[str]:
+    def announced() -> list[str]:
         events = place.classic.api.list(place.path("events", version="events.k8s.io/v1"))
         return [each["reason"] for each in events if each["regarding"]["name"] == "operator.v1"]
 
-    wait_until(lambda: {"RequirementsNotMet", "AllRequirementsMet"} <= set(told()), what="events")
+    expected = {"RequirementsNotMet", "AllRequirementsMet"}
+    wait_until(lambda: expected <= set(announced()), what="events")
 
 
 @pytest.mark.parametrize(
@@ -419,7 +420,7 @@ def test_what_others_set_beside_the_specification_stays(place: Place) -> None:
 
 
 def test_an_operator_that_does_not_run(olm: Classic, place: Place) -> None:
-    """Unhealthy is told, with the reason of the pod; a fixed image helps at once."""
+    """Unhealthy is reported, with the reason of the pod; a fixed image helps at once."""
     image = f"nowhere.example.com/{secrets.token_hex(4)}"
     olm.stand_ins.nodes.waiting[image] = ("ImagePullBackOff", "there is none")
     place.csv("operator.v1", deployments=[deployment("controller", image=image)])
@@ -448,8 +449,8 @@ def test_an_operator_that_does_not_run_any_more(olm: Classic, place: Place) -> N
             olm.api.delete(f"{path}/{pod['metadata']['name']}")
 
         def says(obj: KubeObject) -> bool:
-            told = (status(obj, "conditions") or ())[1:]
-            return any(each["reason"] == "ComponentUnhealthy" for each in told)
+            changes = (status(obj, "conditions") or ())[1:]
+            return any(each["reason"] == "ComponentUnhealthy" for each in changes)
 
         place.wait("clusterserviceversions", "operator.v1", says)
     finally:
@@ -463,8 +464,8 @@ def test_the_config_of_its_subscription_is_followed(place: Place) -> None:
     place.csv("operator.v1")
     place.wait_csv("operator.v1")
     place.subscribe("operator", source="none", config={"env": [{"name": "A", "value": "1"}]})
-    told = {"installedCSV": "operator.v1", "lastUpdated": "2026-01-01T00:00:00Z"}
-    place.patch_status("subscriptions", "operator", told)
+    installed = {"installedCSV": "operator.v1", "lastUpdated": "2026-01-01T00:00:00Z"}
+    place.patch_status("subscriptions", "operator", installed)
 
     def variables() -> list[str]:
         [container] = (live(place) or {})["spec"]["template"]["spec"]["containers"]

@@ -203,7 +203,7 @@ def condition(place: Place, name: str, **spec: Any) -> None:
     place.create(V2, "OperatorCondition", name, spec)
 
 
-def told(value: str, message: str) -> dict[str, Any]:
+def upgradeable(value: str, message: str) -> dict[str, Any]:
     return {
         "type": "Upgradeable",
         "status": value,
@@ -219,7 +219,7 @@ def test_an_operator_condition_holds_up_its_replacement(place: Place) -> None:
     place.wait_csv("operator.v1")
     condition(place, "operator.v1")
     conditions = place.path("operatorconditions", "operator.v1", version=V2)
-    patch = {"status": {"conditions": [told("False", "busy") | {"observedGeneration": 1}]}}
+    patch = {"status": {"conditions": [upgradeable("False", "busy") | {"observedGeneration": 1}]}}
     place.classic.api.patch(f"{conditions}/status", patch)
     place.csv("operator.v2", replaces="operator.v1", deployments=["second"])
 
@@ -230,7 +230,8 @@ def test_an_operator_condition_holds_up_its_replacement(place: Place) -> None:
     text = "operator is not upgradeable: the operator is not upgradeable: busy"
     assert (status(csv, "phase"), status(csv, "message")) == ("Pending", text)
     place.wait_csv("operator.v1", "Replacing")
-    override = {key: told("True", "go")[key] for key in ("type", "status", "reason", "message")}
+    given = upgradeable("True", "go")
+    override = {key: given[key] for key in ("type", "status", "reason", "message")}
     place.classic.api.patch(conditions, {"spec": {"overrides": [override]}})
     place.wait_csv("operator.v2")
     wait_gone(place, "operator.v1")

@@ -63,7 +63,7 @@ def test_insufficient_permissions_resolved_by_removal_of_the_account(olm: Classi
 
 
 def test_an_account_that_is_gone(olm: Classic) -> None:
-    """It is told, and acted on when the account is back, with its rights."""
+    """It is reported, and acted on when the account is back, with its rights."""
     place = scoped(olm)
     path = place.path("operatorgroups", "group", version=GROUPS)
     wait_until(lambda: status(olm.api.get(path) or {}, "namespaces") is not None, what="targets")

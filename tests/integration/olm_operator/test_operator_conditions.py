@@ -38,7 +38,7 @@ def wait(place: Place, holds: Any, name: str = NAME) -> KubeObject:
     return found
 
 
-def told(place: Place, kind: str = "Upgradeable") -> dict[str, Any]:
+def reported(place: Place, kind: str = "Upgradeable") -> dict[str, Any]:
     """The condition of the status once it is of the present generation."""
 
     def current(obj: KubeObject) -> bool:
@@ -84,7 +84,7 @@ def test_there_is_one_for_each_csv_with_a_role_for_its_accounts(olm: Classic, pl
     assert as_operator(place, "hello", {"conditions": [NOT_YET]}) == 200
     assert as_operator(place, "other", {"conditions": []}) == 403
     assert as_operator(place, "hello", {}, name="other.v1") == 403
-    assert told(place)["message"] == NOT_YET["message"]
+    assert reported(place)["message"] == NOT_YET["message"]
     served = olm.api.get(path(place, version="operators.coreos.com/v1"))
     assert served is not None
     assert served["status"]["conditions"][0]["type"] == "Upgradeable"
@@ -95,7 +95,7 @@ def test_what_is_changed_comes_back_and_what_users_say_stays(olm: Classic, place
     wait(place, lambda obj: obj["spec"]["serviceAccounts"] == ["default"])
     override = {key: NOT_YET[key] for key in ("type", "reason", "message")} | {"status": "True"}
     olm.api.patch(path(place), {"spec": {"conditions": [NOT_YET], "overrides": [override]}})
-    assert told(place)["status"] == "False"
+    assert reported(place)["status"] == "False"
     assert olm.operator is not None
     olm.operator.kill()
     olm.api.patch(path(place), {"spec": {"serviceAccounts": ["thief"], "deployments": []}})
@@ -106,8 +106,8 @@ def test_what_is_changed_comes_back_and_what_users_say_stays(olm: Classic, place
     assert found["spec"]["conditions"] == [NOT_YET]
     assert found["spec"]["overrides"] == [override]
     for plural in ("roles", "rolebindings"):
-        kept = place.path(plural, NAME, version=RBAC)
-        olm.api.wait(kept, lambda obj: obj is not None, what=kept)
+        restored = place.path(plural, NAME, version=RBAC)
+        olm.api.wait(restored, lambda obj: obj is not None, what=restored)
     olm.api.patch(place.path("roles", NAME, version=RBAC), {"rules": []})
     olm.api.wait(
         place.path("roles", NAME, version=RBAC),
@@ -123,7 +123,7 @@ def test_a_csv_waits_while_what_it_replaces_is_not_upgradeable(place: Place) -> 
     place.wait_csv(NAME)
     olm = place.classic
     olm.api.patch(path(place), {"spec": {"conditions": [NOT_YET]}})
-    told(place)
+    reported(place)
     place.csv(NEXT, replaces=NAME)
     waiting = place.wait(
         "clusterserviceversions",

@@ -215,9 +215,9 @@ def test_several_groups_of_a_namespace(place: Place) -> None:
         found = place.classic.api.wait_condition(
             groups_path(place, name), "MultipleOperatorGroup", "True"
         )
-        told = condition(found, "MultipleOperatorGroup") or {}
-        assert told["reason"] == "MultipleOperatorGroupsFound"
-        assert told["message"] == "Multiple OperatorGroup found in the same namespace"
+        reported = condition(found, "MultipleOperatorGroup") or {}
+        assert reported["reason"] == "MultipleOperatorGroupsFound"
+        assert reported["message"] == "Multiple OperatorGroup found in the same namespace"
     wait_reason(place, "TooManyOperatorGroups")
     place.classic.api.delete(groups_path(place, "second"))
     wait_group(place, lambda obj: condition(obj, "MultipleOperatorGroup") is None)
@@ -228,12 +228,12 @@ def test_a_group_tells_of_its_service_account(places: Callable[..., Place]) -> N
     place = places({"serviceAccountName": "scoped"})
     path = groups_path(place)
     found = place.classic.api.wait_condition(path, "OperatorGroupServiceAccount", "True")
-    told = condition(found, "OperatorGroupServiceAccount") or {}
-    assert (told["reason"], told["message"]) == (
+    reported = condition(found, "OperatorGroupServiceAccount") or {}
+    assert (reported["reason"], reported["message"]) == (
         "ServiceAccountNotFound",
         "ServiceAccount scoped not found",
     )
-    assert not status(found, "namespaces"), "nothing is told of what it selects"
+    assert not status(found, "namespaces"), "nothing is shown of what it selects"
     meta = {"name": "scoped", "namespace": place.name}
     place.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta})
     found = wait_group(place, lambda obj: bool(status(obj, "serviceAccountRef")))

@@ -53,9 +53,9 @@ def test_every_limit_has_its_defaults(field: str) -> None:
 
 
 def test_every_metric_is_named() -> None:
-    told = written(families(Metrics())).decode()
+    text = written(families(Metrics())).decode()
     assert set(re.findall(r"^\| `(catalogd_\w+)`", CATALOGD, re.MULTILINE)) == set(
-        re.findall(r"# TYPE (\S+)", told)
+        re.findall(r"# TYPE (\S+)", text)
     )
     assert all(f"`{result.value}`" in CATALOGD for result in PollResult)
 

@@ -56,7 +56,7 @@ async def test_one_error_at_the_election_does_not_end_it(tmp_path: Path) -> None
         meter = program.manager.queues["catalogd-clustercatalog-controller"].meter
         leading = asyncio.ensure_future(program.lead())
         async with asyncio.timeout(60):
-            while not (leading.done() or meter.depth):  # noqa: ASYNC110 - nobody tells
+            while not (leading.done() or meter.depth):  # noqa: ASYNC110 - no event
                 await asyncio.sleep(0.01)
         assert not leading.done(), leading.exception()
         leading.cancel()
@@ -70,5 +70,5 @@ async def test_neither_an_error_nor_an_unreadable_catalog_ends_the_start(tmp_pat
         program = Program.build(parse_settings(settings(tmp_path)), client)
         await program.restore()
     assert program.restored_at is not None
-    kept = [entry.name for entry in (tmp_path / "catalogs").iterdir()]
-    assert kept == ["unreadable"], "what cannot be read is not deleted"
+    remaining = [entry.name for entry in (tmp_path / "catalogs").iterdir()]
+    assert remaining == ["unreadable"], "what cannot be read is not deleted"

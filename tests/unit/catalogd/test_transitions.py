@@ -79,4 +79,4 @@ def test_a_refresh_is_reported_when_it_is_met() -> None:
         Happening("Refreshed", "Unchanged", 'request "1": nothing new'),
     )
     failed = replace(met, status=ConditionStatus.FALSE, reason="Retrying", message="no network")
-    assert not transitions(status(GOOD), status(GOOD, failed)), "Progressing tells it"
+    assert not transitions(status(GOOD), status(GOOD, failed)), "Progressing reports it"

@@ -53,4 +53,4 @@ async def test_who_watches_nothing_is_told_by_looking(user: User) -> None:
     first = user.changes.mark
     assert first != before
     await user.look()
-    assert user.changes.mark == first, "it is told once"
+    assert user.changes.mark == first, "it is reported once"

@@ -1,4 +1,4 @@
-"""How far an update is, as the condition Progressing tells it."""
+"""How far an update is, as the condition Progressing shows it."""
 
 import pytest
 

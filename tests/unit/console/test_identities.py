@@ -52,10 +52,10 @@ async def test_a_session_ends_with_its_token_unless_that_is_renewed() -> None:
 
     async def renew() -> None:
         renewed.append(time)
-        kept.expires = time + 1000
+        lasting.expires = time + 1000
 
-    kept, lost = Credential("a", 1000.0, renew), Credential("b", 1000.0)
-    first, second = sessions.begin(kept, somebody()), sessions.begin(lost, somebody("b"))
+    lasting, lost = Credential("a", 1000.0, renew), Credential("b", 1000.0)
+    first, second = sessions.begin(lasting, somebody()), sessions.begin(lost, somebody("b"))
     for time in (0.0, 1000.0 - RENEWED_SECONDS, 999.0, 1000.0):  # noqa: B007 - the clock
         await sessions.renew()
     assert renewed == [999.0]

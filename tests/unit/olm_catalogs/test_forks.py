@@ -50,13 +50,13 @@ def is_there(pid: int) -> bool:
 
 async def until_gone(pid: int) -> None:
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while is_there(pid):  # noqa: ASYNC110 - nobody tells
+        while is_there(pid):  # noqa: ASYNC110 - no event
             await asyncio.sleep(0.01)
 
 
 @asynccontextmanager
 async def waiting(forks: ForkServer) -> AsyncIterator[int]:
-    """The id of a process that does not end, and hears of nothing."""
+    """The id of a process that does not end, and heeds nothing."""
     async with forks.job() as process:
         await process.write(b"wait\n")
         yield int(await process.read_line())

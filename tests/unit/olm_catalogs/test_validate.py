@@ -1,4 +1,4 @@
-"""Every rule of catalogs: a good one passes, and each broken one is told where it is broken."""
+"""Every rule of catalogs: a good one passes, and each broken one is reported where it is broken."""
 
 import copy
 from collections.abc import Callable

@@ -194,12 +194,12 @@ def test_a_bundle_is_known_by_its_labels(tmp_path: Path) -> None:
 def test_what_was_made_is_told_as_data(catalog: Path, tmp_path: Path) -> None:
     to = ("-o", tmp_path / "layout", "-t", REF)
     lines = opm("build", catalog, *to).stdout
-    told = json.loads(opm("build", catalog, *to, "--output", "json").stdout)
-    assert [f"{image}\n" for image in told["images"]] == [lines]
-    assert lines.endswith(f"@{told['digest']}\n")
-    assert (told["kind"], told["pushed"]) == ("catalog", False)
-    index = tmp_path / "layout" / "blobs" / "sha256" / told["digest"].removeprefix("sha256:")
-    assert index.stat().st_size == told["size"]
+    document = json.loads(opm("build", catalog, *to, "--output", "json").stdout)
+    assert [f"{image}\n" for image in document["images"]] == [lines]
+    assert lines.endswith(f"@{document['digest']}\n")
+    assert (document["kind"], document["pushed"]) == ("catalog", False)
+    index = tmp_path / "layout" / "blobs" / "sha256" / document["digest"].removeprefix("sha256:")
+    assert index.stat().st_size == document["size"]
 
 
 def test_a_layout_takes_further_images(catalog: Path, tmp_path: Path) -> None:

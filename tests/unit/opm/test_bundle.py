@@ -156,8 +156,8 @@ def test_what_cannot_be_read_is_remarked_and_passed_over() -> None:
 def test_metadata_of_wrong_types_is_passed_over_and_told() -> None:
     wrong = {"dependencies": [{"type": ["olm.package"], "value": {}}]}
     bundle = read_bundle(files({"metadata/dependencies.yaml": wrong}))
-    told = "dependencies[0].type: expected a string, got a list; passed over"
-    assert bundle.remarks == (f"metadata/dependencies.yaml: {told}",)
+    remark = "dependencies[0].type: expected a string, got a list; passed over"
+    assert bundle.remarks == (f"metadata/dependencies.yaml: {remark}",)
     key = "operators.operatorframework.io.bundle.package.v1"
     with pytest.raises(BundleError) as refused:
         read_bundle(files({"metadata/annotations.yaml": {"annotations": {key: ["hello"]}}}))
@@ -223,6 +223,6 @@ def test_embedded_objects_become_csv_metadata_where_the_image_has_them() -> None
     )
     (metadata,) = values(migrated, "olm.csv.metadata")
     assert metadata["minKubeVersion"] == "1.30.0", "Go programs do not look at the case of keys"
-    kept = record()
-    assert list(migrate([kept], "bundle-object-to-csv-metadata")) == [kept]
-    assert list(migrate([kept], "none")) == [kept]
+    unchanged = record()
+    assert list(migrate([unchanged], "bundle-object-to-csv-metadata")) == [unchanged]
+    assert list(migrate([unchanged], "none")) == [unchanged]

@@ -118,12 +118,12 @@ def test_validate_tells_every_fault_with_file_and_line(tmp_path: Path) -> None:
 def test_a_folder_without_any_object_is_no_catalog(content: dict[str, str], tmp_path: Path) -> None:
     for name, text in content.items():
         (tmp_path / name).write_text(text)
-    told = f"there is no object of a catalog in any file\nerror: {tmp_path} has 1 fault\n"
+    message = f"there is no object of a catalog in any file\nerror: {tmp_path} has 1 fault\n"
     result = opm("validate", tmp_path)
-    assert (result.exit_code, result.stderr) == (1, told)
+    assert (result.exit_code, result.stderr) == (1, message)
     built = opm("build", tmp_path, "-t", "example.com/c:v1", "-o", tmp_path.parent / "layout")
     assert (built.exit_code, built.stdout) == (1, "")
-    assert told in built.stderr
+    assert message in built.stderr
     assert not (tmp_path.parent / "layout").exists()
 
 
@@ -248,9 +248,9 @@ def test_wrong_input_is_told(
 @pytest.mark.parametrize("arguments", [["render"], ["nosuch"], ["validate", "--nosuch"]])
 def test_usage_errors_end_as_others_do(arguments: list[str]) -> None:
     program = Path(sys.executable).with_name("opm")
-    told = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
-    assert (told.returncode, told.stdout) == (1, "")
-    assert "Usage: opm" in told.stderr
+    completed = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    assert (completed.returncode, completed.stdout) == (1, "")
+    assert "Usage: opm" in completed.stderr
 
 
 def test_a_file_is_no_catalog(tmp_path: Path) -> None:

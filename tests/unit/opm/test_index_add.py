@@ -78,16 +78,16 @@ def test_an_index_tells_of_a_bundle_what_its_image_does(index: Path) -> None:
     found = by_name(index)
     assert found["hello"].value["defaultChannel"] == "stable"
     assert found["stable"].value["entries"] == [{"name": "hello.v1.0.0", "skipRange": "<1.0.0"}]
-    told, expected = found["hello.v1.0.0"], to_record(given.bundle, given.image)
-    assert told.value["image"] == given.image
+    indexed, expected = found["hello.v1.0.0"], to_record(given.bundle, given.image)
+    assert indexed.value["image"] == given.image
 
     def plain(record: Any) -> set[str]:
         return {json.dumps(each, sort_keys=True) for each in properties(record)}
 
-    assert {each for each in plain(expected) if "bundle.object" not in each} <= plain(told)
-    assert len(plain(told)) == len(plain(expected))
+    assert {each for each in plain(expected) if "bundle.object" not in each} <= plain(indexed)
+    assert len(plain(indexed)) == len(plain(expected))
     images = {each["image"] for each in expected.value["relatedImages"]}
-    assert {each["image"] for each in told.value["relatedImages"]} == images
+    assert {each["image"] for each in indexed.value["relatedImages"]} == images
     assert rows(index, "PRAGMA foreign_key_check") == []
     assert rows(index, "SELECT plural FROM api ORDER BY plural") == [("hellos",), ("others",)]
 
@@ -107,8 +107,8 @@ def test_updates_are_added_and_what_they_leave_out_is_told(index: Path) -> None:
 
 def test_by_version_only_heads_keep_their_manifests(index: Path) -> None:
     add(index, addition("1.1.0"), addition("1.0.0"), mode=SEMVER)
-    kept = rows(index, "SELECT name FROM operatorbundle WHERE csv IS NOT NULL")
-    assert kept == [("hello.v1.1.0",)]
+    remaining = rows(index, "SELECT name FROM operatorbundle WHERE csv IS NOT NULL")
+    assert remaining == [("hello.v1.1.0",)]
     add(index, addition("1.2.0"), mode=SEMVER)
     entries = by_name(index)["stable"].value["entries"]
     assert [each.get("replaces") for each in entries] == [None, "hello.v1.0.0", "hello.v1.1.0"]

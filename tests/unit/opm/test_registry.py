@@ -59,7 +59,7 @@ def test_a_file_that_is_not_there(command: tuple[str, ...], tmp_path: Path) -> N
     result = opm(*command, "-d", database, *words)
     assert isinstance(result.exception, TerminalError)
     assert "no such file" in result.exception.message
-    assert log.exists() == (command == ("serve",)), "only servers have a kubelet to tell"
+    assert log.exists() == (command == ("serve",)), "only servers have a kubelet to report to"
     assert not database.exists()
 
 

@@ -106,8 +106,8 @@ def test_what_becomes_of_an_update_pod() -> None:
     waiting = {"reason": "CreateContainerError", "message": "no command specified"}
     files_alone = {"name": "registry-server", "state": {"waiting": waiting}}
     unfit = pod("u", age=5, ready=False, containerStatuses=[files_alone])
-    told = "CreateContainerError (no command specified)"
-    assert decide(serving, unfit) == Poll(delete=(unfit,), failure=told)
+    message = "CreateContainerError (no command specified)"
+    assert decide(serving, unfit) == Poll(delete=(unfit,), failure=message)
     going = copy.deepcopy(update)
     going["metadata"]["deletionTimestamp"] = going["metadata"]["creationTimestamp"]
     assert decide(serving, going).start

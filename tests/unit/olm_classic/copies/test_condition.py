@@ -20,7 +20,7 @@ CLEAN = (
 
 
 @pytest.mark.parametrize(
-    ("disabled", "missing", "unexpected", "told"),
+    ("disabled", "missing", "unexpected", "expected"),
     [
         (False, False, False, ("False", "CopiedCSVsEnabled", PRESENT)),
         (False, True, False, ("False", "CopiedCSVsEnabled", MISSING)),
@@ -29,11 +29,11 @@ CLEAN = (
     ],
 )
 def test_the_condition_says_how_far_copies_are(
-    disabled: bool, missing: bool, unexpected: bool, told: tuple[str, str, str]
+    disabled: bool, missing: bool, unexpected: bool, expected: tuple[str, str, str]
 ) -> None:
     found = condition_of(disabled=disabled, missing=missing, unexpected=unexpected)
     assert found.type == "DisabledCopiedCSVs"
-    assert (found.status, found.reason, found.message) == told
+    assert (found.status, found.reason, found.message) == expected
 
 
 def test_without_an_olmconfig_copies_are_made() -> None:

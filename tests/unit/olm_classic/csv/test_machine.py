@@ -126,17 +126,17 @@ def test_a_definition_has_one_owner_in_a_namespace_but_for_those_that_are_replac
 
 def test_the_new_one_waits_until_the_old_one_is_being_replaced() -> None:
     assert next_change(NEW, facts(NEW, OLD)) is None
-    told = next_change(OLD, facts(NEW, OLD))
+    entered = next_change(OLD, facts(NEW, OLD))
     expected = "being replaced by csv: op.v2"
-    assert told == Change(Phase.REPLACING, Reason.BEING_REPLACED, expected)
+    assert entered == Change(Phase.REPLACING, Reason.BEING_REPLACED, expected)
     assert phase(next_change(NEW, facts(NEW, csv("op.v1", "Replacing")))) == "InstallReady"
 
 
 def test_a_failed_one_is_replaced_only_where_its_group_allows_it() -> None:
     failed = csv("op.v1", "Failed", "InstallCheckFailed")
-    told = next_change(failed, facts(failed, NEW, fail_forward=True))
-    assert phase(told) == "Replacing"
-    assert "Fail Forward is enabled" in (told.message if told else "")
+    entered = next_change(failed, facts(failed, NEW, fail_forward=True))
+    assert phase(entered) == "Replacing"
+    assert "Fail Forward is enabled" in (entered.message if entered else "")
     assert phase(next_change(failed, facts(failed, NEW))) == "Succeeded"
 
 
@@ -176,8 +176,8 @@ def test_one_being_installed(state: Installation, services: dict[str, Any], expe
 def test_an_install_that_takes_five_minutes_has_failed() -> None:
     installing = csv(phase="Installing")
     known = replace(facts(installing, installation=WAITING), now=NOW + timedelta(minutes=5))
-    told = next_change(installing, known)
-    assert told == Change(Phase.FAILED, Reason.INSTALL_CHECK_FAILED, "install timeout")
+    entered = next_change(installing, known)
+    assert entered == Change(Phase.FAILED, Reason.INSTALL_CHECK_FAILED, "install timeout")
 
 
 @pytest.mark.parametrize(
@@ -248,17 +248,17 @@ CHANGES = st.builds(Change, st.sampled_from(Phase), st.sampled_from(Reason), st.
 @given(st.lists(CHANGES, max_size=40))
 def test_a_status_keeps_the_last_changes_of_phase_and_reason(changes: list[Change]) -> None:
     status: dict[str, Any] = {}
-    told: list[tuple[str, str]] = []
+    entered: list[tuple[str, str]] = []
     for number, change in enumerate(changes):
         before = status
         status = changed(status, change, NOW + timedelta(seconds=number))
-        if not told or told[-1] != (change.phase, change.reason):
-            told.append((change.phase, change.reason))
+        if not entered or entered[-1] != (change.phase, change.reason):
+            entered.append((change.phase, change.reason))
         assert changed(status, change, NOW + timedelta(days=1)) == status
         moved = before.get("phase") != status["phase"]
         assert moved == (before.get("lastTransitionTime") != status["lastTransitionTime"])
     found = [(each["phase"], each["reason"]) for each in status.get("conditions", ())]
-    assert found == told[-MAX_CONDITIONS:]
+    assert found == entered[-MAX_CONDITIONS:]
 
 
 def _typed(expected: tuple[str, str, str]) -> tuple[Phase, Reason, str]:

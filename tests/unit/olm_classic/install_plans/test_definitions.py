@@ -94,5 +94,5 @@ def test_a_dependency_does_not_take_a_definition_over(owners: tuple[str, ...], s
         owned = {"owned": [{"name": crd, "kind": "Thing", "version": "v1"}]}
         return {"metadata": {"name": name}, "spec": {"customresourcedefinitions": owned}}
 
-    beside = [csv("other", "others.example.com"), *map(csv, owners)]
-    assert owner_conflict(csv("new"), beside, "ns") == said
+    existing = [csv("other", "others.example.com"), *map(csv, owners)]
+    assert owner_conflict(csv("new"), existing, "ns") == said

@@ -49,11 +49,11 @@ def test_groups_count_once_they_have_namespaces(
 
 def test_a_problem_of_groups_is_told_and_taken_back() -> None:
     assert checked(NEW, "", NOW) == NEW
-    told = checked(NEW, NO_GROUP, NOW)
-    (said,) = told.conditions
+    blocked = checked(NEW, NO_GROUP, NOW)
+    (said,) = blocked.conditions
     assert (said.status, said.reason, said.message) == ("False", "InstallCheckFailed", NO_GROUP)
-    assert checked(told, NO_GROUP, LATER) == told
-    (after,) = checked(told, "", LATER).conditions
+    assert checked(blocked, NO_GROUP, LATER) == blocked
+    (after,) = checked(blocked, "", LATER).conditions
     assert (after.status, after.reason, after.message) == ("False", "Unknown", "")
     assert (after.last_transition_time, after.last_update_time) == (NOW, LATER)
 

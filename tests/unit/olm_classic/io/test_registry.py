@@ -74,18 +74,18 @@ class Watched:
 
     def __init__(self, address: str, **how: Any) -> None:
         self.states: list[ConnectionState] = []
-        self._news = asyncio.Event()
+        self._state_changed = asyncio.Event()
         self.connection = RegistryConnection(Target(address), self._changed, clock=utc_now, **how)
 
     def _changed(self) -> None:
         self.states.append(self.connection.state)
-        self._news.set()
+        self._state_changed.set()
 
     async def until(self, state: ConnectionState) -> None:
         async with asyncio.timeout(PATIENCE_SECONDS):
             while self.connection.state != state:
-                self._news.clear()
-                await self._news.wait()
+                self._state_changed.clear()
+                await self._state_changed.wait()
 
     async def __aenter__(self) -> Self:
         self.connection.start()
@@ -194,7 +194,7 @@ async def test_another_target_is_another_connection(serve: Callable[..., Any]) -
         second = await connections.ensure(key, Target("catalog.olm.svc:50051", dialled=two))
         assert first.state == ConnectionState.SHUTDOWN
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while key not in connections.ready():  # noqa: ASYNC110 - told by a plain call
+            while key not in connections.ready():  # noqa: ASYNC110 - no event
                 await asyncio.sleep(0.01)
         assert connections.get(key) is second
         assert await second.list_packages() == ["two"]

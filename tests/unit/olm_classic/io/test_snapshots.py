@@ -81,7 +81,7 @@ async def test_a_catalog_that_fails_keeps_its_last_content(tmp_path: Path) -> No
         await snapshots.refresh(KEY, connection)
     with pytest.raises(RegistryError, match="went away"):
         await snapshots.refresh(
-            KEY, Told(messages.Bundle(csvName="x", packageName="x"), fails=True)
+            KEY, FixedServer(messages.Bundle(csvName="x", packageName="x"), fails=True)
         )
     catalog = snapshots.catalog(KEY, 3)
     assert not catalog.problem
@@ -89,8 +89,8 @@ async def test_a_catalog_that_fails_keeps_its_last_content(tmp_path: Path) -> No
     assert len(list((tmp_path / "snapshots").iterdir())) == 1
 
 
-class Told:
-    """A server that says what it is told to."""
+class FixedServer:
+    """A server of fixed content."""
 
     def __init__(self, *bundles: messages.Bundle, fails: bool = False) -> None:
         self._bundles = bundles
@@ -115,7 +115,7 @@ async def test_a_server_of_old_that_knows_no_properties(tmp_path: Path) -> None:
         providedApis=[api], requiredApis=[needed],
     )  # fmt: skip
     snapshots = Snapshots(tmp_path / "snapshots")
-    await snapshots.refresh(KEY, Told(old))
+    await snapshots.refresh(KEY, FixedServer(old))
     reader = snapshots.reader(KEY)
     assert reader is not None
     (entry,) = reader.having(api_key(("g", "v1", "K")))
@@ -142,7 +142,7 @@ async def test_bundles_that_cannot_be_read_are_left_out(
     deep = "[" * 250 + "]" * 250
     snapshots = Snapshots(tmp_path / "snapshots")
     broken = bundle("a", "x", "{"), bundle("b", "x", giant), unknown, bundle("e", "x", deep)
-    server = Told(*broken, bundle("d", "x", "1"))
+    server = FixedServer(*broken, bundle("d", "x", "1"))
     await snapshots.refresh(KEY, server)
     reader = snapshots.reader(KEY)
     assert reader is not None
@@ -157,8 +157,8 @@ async def test_bundles_that_cannot_be_read_are_left_out(
 
 
 async def test_an_index_that_is_read_outlives_the_next_one(tmp_path: Path) -> None:
-    def named(name: str) -> Told:
-        return Told(messages.Bundle(csvName=name, packageName="a"))
+    def named(name: str) -> FixedServer:
+        return FixedServer(messages.Bundle(csvName=name, packageName="a"))
 
     snapshots = Snapshots(tmp_path / "snapshots")
     await snapshots.refresh(KEY, named("first"))

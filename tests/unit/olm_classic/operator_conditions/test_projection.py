@@ -16,16 +16,16 @@ SAID = {
 }
 
 
-def _condition(*said: Any, generation: int = 1, told: Any = ()) -> dict[str, Any]:
+def _condition(*said: Any, generation: int = 1, before: Any = ()) -> dict[str, Any]:
     condition = {"metadata": {"generation": generation}, "spec": {"conditions": list(said)}}
-    return {**condition, "status": {"conditions": list(told)}} if told else condition
+    return {**condition, "status": {"conditions": list(before)}} if before else condition
 
 
 def test_what_is_said_is_repeated_with_the_generation_that_said_it() -> None:
     assert projected(_condition(SAID), NOW) == {"conditions": [{**SAID, "observedGeneration": 1}]}
     without_time = {key: each for key, each in SAID.items() if key != "lastTransitionTime"}
-    [told] = projected(_condition(without_time), NOW)["conditions"]
-    assert told["lastTransitionTime"] == THEN
+    [found] = projected(_condition(without_time), NOW)["conditions"]
+    assert found["lastTransitionTime"] == THEN
 
 
 def test_who_says_nothing_has_no_status() -> None:
@@ -34,22 +34,22 @@ def test_who_says_nothing_has_no_status() -> None:
 
 
 def test_a_message_alone_is_repeated_with_a_new_generation() -> None:
-    told = {**SAID, "observedGeneration": 1}
+    before = {**SAID, "observedGeneration": 1}
     other = {**SAID, "message": "still", "lastTransitionTime": THEN}
-    assert projected(_condition(other, told=[told]), NOW) == {"conditions": [told]}
-    [now] = projected(_condition(other, generation=2, told=[told]), NOW)["conditions"]
+    assert projected(_condition(other, before=[before]), NOW) == {"conditions": [before]}
+    [now] = projected(_condition(other, generation=2, before=[before]), NOW)["conditions"]
     assert now == {**other, "lastTransitionTime": EARLIER, "observedGeneration": 2}
 
 
 def test_a_new_status_has_its_own_time() -> None:
-    told = {**SAID, "observedGeneration": 1}
+    before = {**SAID, "observedGeneration": 1}
     better = {**SAID, "status": "True", "lastTransitionTime": THEN}
-    [now] = projected(_condition(better, generation=2, told=[told]), NOW)["conditions"]
+    [now] = projected(_condition(better, generation=2, before=[before]), NOW)["conditions"]
     assert now == {**better, "observedGeneration": 2}
 
 
 def test_what_operators_write_into_the_status_themselves_stays() -> None:
     own = {"type": "Degraded", "status": "False", "reason": "x", "message": ""}
-    kept, told = projected(_condition(SAID, told=[own]), NOW)["conditions"]
-    assert kept == own
-    assert told["type"] == "Upgradeable"
+    unchanged, added = projected(_condition(SAID, before=[own]), NOW)["conditions"]
+    assert unchanged == own
+    assert added["type"] == "Upgradeable"

@@ -51,13 +51,13 @@ def test_what_cannot_be_told_stays() -> None:
 
 
 def test_it_refers_to_the_service_account() -> None:
-    told = status_of(
+    reported = status_of(
         group(serviceAccountName="sa"), Found(account=ACCOUNT, namespaces=["a"]), FIRST
     )
     reference = {"apiVersion": "v1", "kind": "ServiceAccount"}
     reference |= {"namespace": "ns", "name": "sa", "uid": "u"}
-    assert told["serviceAccountRef"] == reference
-    gone = status_of(group(told, serviceAccountName="sa"), Found(), NOW)
+    assert reported["serviceAccountRef"] == reference
+    gone = status_of(group(reported, serviceAccountName="sa"), Found(), NOW)
     assert "serviceAccountRef" not in gone
     assert gone["namespaces"] == ["a"]
     [condition] = gone["conditions"]
@@ -78,8 +78,8 @@ def test_another_group_of_its_namespace_is_a_condition_while_it_is_there(
     theirs = [
         {**each, "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"} for each in foreign
     ]
-    told = status_of(group({"conditions": theirs}), replace(FOUND, several=True), FIRST)
-    assert told["conditions"] == [
+    reported = status_of(group({"conditions": theirs}), replace(FOUND, several=True), FIRST)
+    assert reported["conditions"] == [
         {
             "type": "MultipleOperatorGroup",
             "status": "True",
@@ -89,5 +89,5 @@ def test_another_group_of_its_namespace_is_a_condition_while_it_is_there(
         },
         *theirs,
     ]
-    assert status_of(group(told), replace(FOUND, several=True), NOW) == told
-    assert status_of(group(told), FOUND, NOW).get("conditions", []) == theirs
+    assert status_of(group(reported), replace(FOUND, several=True), NOW) == reported
+    assert status_of(group(reported), FOUND, NOW).get("conditions", []) == theirs

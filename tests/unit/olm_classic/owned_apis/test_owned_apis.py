@@ -165,6 +165,6 @@ def test_names_of_earlier_releases_that_are_ours_too_are_left_alone() -> None:
 def test_only_an_answer_of_the_operator_itself_is_a_refusal(
     status: str, reason: str, message: str, refused: bool
 ) -> None:
-    told = {"type": "Available", "status": status, "reason": reason, "message": message}
-    assert refusal({"status": {"conditions": [told]}}) == (message if refused else "")
+    available = {"type": "Available", "status": status, "reason": reason, "message": message}
+    assert refusal({"status": {"conditions": [available]}}) == (message if refused else "")
     assert refusal(None) == refusal({}) == ""

@@ -1,4 +1,4 @@
-"""Packages as catalogs' servers tell of them, for tests of what is made of them."""
+"""Packages as catalogs' servers send them, for tests of what is made of them."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def csv(**spec: Any) -> str:
     return orjson.dumps({"spec": {"version": "1.0.0", **spec}}).decode()
 
 
-def told(
+def package_of(
     name: str = "hello", channels: dict[str, str] | None = None, default: str = "stable"
 ) -> messages.Package:
     """`channels` are names of heads by channel."""
@@ -45,4 +45,4 @@ def manifest(
 
 
 def packed(name: str = "hello", catalog: Catalog = CATALOG, **spec: Any) -> Packed:
-    return pack(manifest(told(name), {f"{name}.v1.0.0": csv(**spec)}, catalog=catalog))
+    return pack(manifest(package_of(name), {f"{name}.v1.0.0": csv(**spec)}, catalog=catalog))

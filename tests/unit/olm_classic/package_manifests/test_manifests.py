@@ -5,11 +5,11 @@ import pytest
 
 from olm_catalogs.registry import registry_pb2 as messages
 from olm_classic.package_manifests.manifests import Entry, entry_of, newest_first, read_package
-from tests.unit.olm_classic.package_manifests.catalog import csv, manifest, told
+from tests.unit.olm_classic.package_manifests.catalog import csv, manifest, package_of
 
 
 def test_the_status_says_what_the_catalog_and_the_heads_say() -> None:
-    package = told(channels={"stable": "hello.v1.0.0", "alpha": "hello.v2.0.0"})
+    package = package_of(channels={"stable": "hello.v1.0.0", "alpha": "hello.v2.0.0"})
     package.deprecation.message = "use other"
     package.channels[1].deprecation.message = "use stable"
     heads = {
@@ -80,14 +80,14 @@ def test_the_status_says_what_the_catalog_and_the_heads_say() -> None:
 )
 def test_what_runs_where_is_said_by_labels(labels: dict[str, str], expected: set[str]) -> None:
     head = orjson.dumps({"metadata": {"labels": labels}, "spec": {}}).decode()
-    found = manifest(told(), {"hello.v1.0.0": head}).metadata["labels"]
+    found = manifest(package_of(), {"hello.v1.0.0": head}).metadata["labels"]
     assert {key for key in found if key.startswith("operatorframework.io/")} == expected
 
 
 def test_no_content_says_that_it_is_of_another_catalog() -> None:
     lie = {"catalog": "redhat", "catalog-namespace": "x", "provider": "Somebody", "own": "yes"}
     head = orjson.dumps({"metadata": {"labels": lie}, "spec": {"provider": {"name": "ACME"}}})
-    found = manifest(told(), {"hello.v1.0.0": head.decode()}).metadata
+    found = manifest(package_of(), {"hello.v1.0.0": head.decode()}).metadata
     assert found["creationTimestamp"] == "2026-01-01T00:00:00Z"
     assert found["labels"] | {"operatorframework.io/os.linux": ""} == {
         "team": "a",
@@ -105,12 +105,12 @@ def test_no_content_says_that_it_is_of_another_catalog() -> None:
     "unreadable", ["", "nonsense", "[]", "{}", '{"spec": []}', csv(version="one"), csv(version=1)]
 )
 def test_a_channel_without_a_head_that_can_be_read_is_left_out(unreadable: str) -> None:
-    package = told(channels={"stable": "bad", "beta": "good", "alpha": "good"})
+    package = package_of(channels={"stable": "bad", "beta": "good", "alpha": "good"})
     heads = {"bad": unreadable, "good": csv()}
     found = manifest(package, heads).status
     assert [channel["name"] for channel in found["channels"]] == ["alpha", "beta"]
     assert found["defaultChannel"] == "alpha"
-    assert read_package(told(channels={"stable": "bad"}), heads, {}) is None
+    assert read_package(package_of(channels={"stable": "bad"}), heads, {}) is None
 
 
 def test_entries_are_told_by_descending_version() -> None:
@@ -135,6 +135,6 @@ def test_fields_of_wrong_types_do_no_harm() -> None:
         "provider": "ACME", "icon": {}, "relatedImages": [1, {"image": 2}],
         "customresourcedefinitions": [],
     }  # fmt: skip
-    described = manifest(told(), {"hello.v1.0.0": csv(**spec)}).status["channels"][0]
+    described = manifest(package_of(), {"hello.v1.0.0": csv(**spec)}).status["channels"][0]
     assert described["currentCSVDesc"]["provider"] == {}
     assert "relatedImages" not in described["currentCSVDesc"]

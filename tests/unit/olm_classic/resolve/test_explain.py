@@ -1,4 +1,4 @@
-"""What is told of a namespace that does not resolve, and the change that is named."""
+"""What is shown of a namespace that does not resolve, and the change that is named."""
 
 from typing import Any
 

@@ -66,8 +66,8 @@ def test_the_condition_says_which_catalog_is_unwell(
 ) -> None:
     sub = subscription()
     seen = view(sub, catalogs=catalogs)
-    told = with_catalog_health(with_catalog_health(sub.status, sub, seen), sub, seen)
-    found = condition_of(told, KIND)
+    after = with_catalog_health(with_catalog_health(sub.status, sub, seen), sub, seen)
+    found = condition_of(after, KIND)
     assert found is not None
     assert (found.status, found.reason, found.message) == (status, reason, message)
     assert found.last_transition_time == NOW

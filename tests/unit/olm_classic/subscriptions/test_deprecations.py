@@ -11,9 +11,9 @@ INSTALLED = {"currentCSV": "app.v2", "installedCSV": "app.v1"}
 def said(known: Deprecations, status: dict[str, str], channel: str = "") -> dict[str, str]:
     sub = subscription(status=dict(status), channel=channel)
     again = with_deprecations(sub.status, sub, ALL, NOW)
-    told = with_deprecations(again, sub, known, NOW)
-    assert {(each.status, each.reason) for each in told.conditions} <= {("True", "")}
-    return {each.type: each.message for each in told.conditions}
+    after = with_deprecations(again, sub, known, NOW)
+    assert {(each.status, each.reason) for each in after.conditions} <= {("True", "")}
+    return {each.type: each.message for each in after.conditions}
 
 
 def test_each_scope_has_its_condition_and_all_together_one() -> None:

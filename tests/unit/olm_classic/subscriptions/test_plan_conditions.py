@@ -49,11 +49,11 @@ def test_the_plan_is_told_by_one_condition_at_most(
     status = sub.status
     for earlier in (plan(phase="Failed"), plan()):
         status = with_plan_conditions(status, view(sub, plans=(earlier,)))
-    told = with_plan_conditions(status, view(sub, plans=(found,) if found else ()))
-    assert [(each.type, each.reason, each.message) for each in told.conditions] == [said][
+    after = with_plan_conditions(status, view(sub, plans=(found,) if found else ()))
+    assert [(each.type, each.reason, each.message) for each in after.conditions] == [said][
         : bool(said)
     ]
-    assert all(each.status == "True" for each in told.conditions)
+    assert all(each.status == "True" for each in after.conditions)
 
 
 def test_without_a_plan_there_is_nothing_to_tell() -> None:
