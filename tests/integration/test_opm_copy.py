@@ -56,7 +56,7 @@ def test_by_way_of_a_disk(opm: Opm, catalog: str, registry: Registry, mirror: Re
     assert digest_of(opm("copy", f"oci:media:{other.reference}", by_digest)) == other.digest
 
 
-def test_what_goes_wrong_is_told(opm: Opm, catalog: str, mirror: Registry) -> None:
+def test_what_goes_wrong_is_reported(opm: Opm, catalog: str, mirror: Registry) -> None:
     wrong = f"{mirror.address}/copied/catalog@sha256:{'0' * 64}"
     cases = {
         (catalog, wrong): f"not sha256:{'0' * 64}",

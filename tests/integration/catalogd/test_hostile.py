@@ -125,7 +125,7 @@ def resident_mib(pid: int) -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
 
 
-def test_a_catalog_that_cannot_be_read_is_told_of(olm: Olm, control_plane: ControlPlane) -> None:
+def test_a_catalog_that_cannot_be_read_is_reported(olm: Olm, control_plane: ControlPlane) -> None:
     name = f"unreadable-{secrets.token_hex(4)}"
     crd = "clustercatalogs.olm.operatorframework.io"
     required = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/required"

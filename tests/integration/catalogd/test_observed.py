@@ -141,7 +141,7 @@ def test_metrics_need_a_token_that_is_known_and_allowed(
     assert world.scrape(reader).status_code == 200
 
 
-def test_metrics_tell_each_catalog(served: World, reader: str) -> None:
+def test_metrics_show_each_catalog(served: World, reader: str) -> None:
     with served.olm.client() as client:
         size = len(client.get(f"/catalogs/{served.name}/api/v1/all").content)
     lines = served.scrape(reader).text.splitlines()

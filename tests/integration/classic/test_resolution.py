@@ -70,7 +70,7 @@ def names_of(resource: dict[str, str]) -> tuple[str, str, str]:
     return resource["group"], resource["kind"], resource["name"]
 
 
-def test_what_is_told_of_a_wrong_channel_mends_it(
+def test_what_is_shown_of_a_wrong_channel_mends_it(
     place: Place, bundles: Bundles, olm: Shell, tmp_path: Path, classic: Classic
 ) -> None:
     blobs = channel(bundles.of("mend", "1.0.0"))

@@ -307,7 +307,7 @@ async def test_a_start_serves_what_is_on_disk_without_the_registry(tmp_path: Pat
         assert other.port == 0
 
 
-async def test_what_is_wrong_with_an_image_is_told_and_hinders_no_other(
+async def test_what_is_wrong_with_an_image_is_reported_and_hinders_no_other(
     registry: Registry, tmp_path: Path
 ) -> None:
     two_heads = records("split", "1.0.0", "2.0.0")

@@ -112,7 +112,7 @@ def test_a_package_is_found_installed_updated_and_removed(
     api.wait_gone(f"/api/v1/namespaces/{served}/serviceaccounts/{served}-installer")
 
 
-def test_what_cannot_be_installed_is_told_in_the_form(page: Page, served: str) -> None:
+def test_what_cannot_be_installed_is_shown_in_the_form(page: Page, served: str) -> None:
     page.goto(f"/packages/{served}/install?preview=yes&version=9.x&namespace=mine")
     expect(page.get_by_role("alert")).to_contain_text("no bundles found")
     expect(page.get_by_label("Namespace", exact=True)).to_have_value("mine")

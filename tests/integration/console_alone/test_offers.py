@@ -106,7 +106,7 @@ async def test_catalogs_are_read_once_a_browser_shows_a_page(
         await user.close()
 
 
-async def test_what_stands_against_reading_is_told(
+async def test_what_stands_against_reading_is_shown(
     control_plane: ControlPlane, silent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a-file").touch()

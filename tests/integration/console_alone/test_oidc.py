@@ -299,7 +299,7 @@ async def test_a_refresh_token_ends_with_its_session(
             await same.refresh(about, given[0])
 
 
-async def test_a_provider_that_is_away_or_another_is_told(
+async def test_a_provider_that_is_away_or_another_is_reported(
     serve: Serve, provider: OpenIdProvider
 ) -> None:
     async with serve() as browser:

@@ -265,9 +265,7 @@ def test_copies_are_switched_off_and_on_again(
         assert [metadata(each)["uid"] for each in events(everywhere)] == [metadata(event)["uid"]]
         switch(olm, disabled=False)
         copied(team)
-        config = wait_disabled(
-            olm, "False", "Copied CSVs are enabled and present across the cluster"
-        )
+        wait_disabled(olm, "False", "Copied CSVs are enabled and present across the cluster")
         olm.api.wait(
             f"/api/v1/namespaces/{everywhere.name}/events/{metadata(event)['name']}",
             lambda obj: obj is None,

@@ -80,7 +80,7 @@ def grant(place: Place, name: str, verbs: list[str], resource: str, group: str =
     )
 
 
-def test_an_operator_is_installed_and_tells_of_each_phase(place: Place) -> None:
+def test_an_operator_is_installed_and_reports_each_phase(place: Place) -> None:
     wait_for_targets(place)
     place.csv("operator.v1")
     csv = place.wait_csv("operator.v1")
@@ -397,7 +397,7 @@ def test_a_deployment_that_is_edited_or_deleted_comes_back(place: Place) -> None
     assert "ComponentUnhealthy" in reasons(csv)
 
 
-def test_what_others_set_beside_the_specification_stays(place: Place) -> None:
+def test_what_others_set_next_to_the_specification_stays(place: Place) -> None:
     template = deployment("controller")
     del template["spec"]["replicas"]
     place.csv("operator.v1", deployments=[template])

@@ -29,7 +29,7 @@ def images(folder: Path, registry: Evil) -> Iterator[Images]:
         made.close()
 
 
-async def test_how_long_a_registry_wants_to_be_left_alone(tmp_path: Path) -> None:
+async def test_how_long_a_registry_asks_to_be_left_alone(tmp_path: Path) -> None:
     answer = reply(b"", "Retry-After: 600", status="429 Too Many Requests")
     async with Evil({"/v2/": answer}) as registry:
         with (

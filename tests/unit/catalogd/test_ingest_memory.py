@@ -150,7 +150,7 @@ def test_memory_grows_with_the_limits_of_which_it_is_made() -> None:
         assert memory(**{limit: 1 << 30}) > 1 << 30
 
 
-def test_lack_of_memory_is_told_whoever_meets_it(job: Job) -> None:
+def test_lack_of_memory_is_reported_whoever_meets_it(job: Job) -> None:
     wrapped = SystemError("a result with an exception set")
     wrapped.__cause__ = MemoryError()
     for error in (MemoryError(), wrapped):
@@ -168,7 +168,7 @@ def test_lack_of_memory_is_told_whoever_meets_it(job: Job) -> None:
         (1, "ended unexpectedly (exit code 1)"),
     ],
 )
-def test_a_process_that_could_say_nothing_is_told_by_how_it_ended(
+def test_a_process_that_could_say_nothing_is_reported_by_how_it_ended(
     code: int, said: str, job: Job
 ) -> None:
     with pytest.raises(TransientError) as error:
@@ -177,7 +177,7 @@ def test_a_process_that_could_say_nothing_is_told_by_how_it_ended(
     assert ("raise the memory limit" in error.value.hint) is (code < 0)
 
 
-async def test_the_end_of_a_process_is_told_by_who_waits_for_it(
+async def test_the_end_of_a_process_is_reported_by_who_waits_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def settings() -> ImageSettings:

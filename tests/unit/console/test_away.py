@@ -45,7 +45,7 @@ async def test_a_form_that_was_sent_is_not_sent_again(browser: httpx.AsyncClient
     assert "every 5s" not in answer.text
 
 
-async def test_who_watches_nothing_is_told_by_looking(user: User) -> None:
+async def test_who_watches_nothing_is_notified_by_looking(user: User) -> None:
     assert not user.away
     before = user.changes.mark
     await user.look()

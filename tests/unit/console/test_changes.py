@@ -19,7 +19,7 @@ async def reported(changes: Changes) -> None:
     changes.unsubscribe(notified.set)
 
 
-async def test_what_changed_since_a_mark_is_known_once_it_is_told() -> None:
+async def test_what_changed_since_a_mark_is_known_once_it_is_reported() -> None:
     changes = Changes()
     changes.note("Pod")
     mark = changes.number(changes.mark)
@@ -42,7 +42,7 @@ async def test_of_marks_of_other_runs_everything_may_have_changed(mark: str) -> 
     assert changes.since(OTHER_RUN, POD)
 
 
-async def test_changes_that_come_together_are_told_together_and_now_and_then() -> None:
+async def test_changes_that_come_together_are_reported_together_and_now_and_then() -> None:
     changes = Changes()
     reports: list[int] = []
     changes.subscribe(lambda: reports.append(changes.reported))

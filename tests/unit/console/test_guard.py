@@ -109,7 +109,7 @@ async def test_no_other_files_are_given(browser: httpx.AsyncClient, path: str) -
     assert "console_app" not in answer.text
 
 
-async def test_static_files_are_kept_by_browsers(browser: httpx.AsyncClient) -> None:
+async def test_static_files_are_cached_by_browsers(browser: httpx.AsyncClient) -> None:
     page = (await browser.get("/")).text
     address = next(each for each in page.split('"') if each.startswith("/static/console.css"))
     full = await browser.get(address, headers={"Accept-Encoding": "gzip"})

@@ -22,7 +22,7 @@ def test_objects_come_go_change_and_stay() -> None:
     assert (found.same, found.left_out) == (1, 0)
 
 
-def test_values_of_secrets_are_not_told() -> None:
+def test_values_of_secrets_are_not_shown() -> None:
     old, new = (_config("a", {"password": text}, "Secret") for text in ("before", "after"))
     text = str(compare([old], [new]))
     assert "before" not in text

@@ -71,7 +71,7 @@ async def test_each_job_has_a_process_of_its_own_by_one_server(forks: ForkServer
 
 
 @pytest.mark.parametrize(("what", "code"), [("fail", 1), ("die", -signal.SIGKILL)])
-async def test_how_a_process_ended_is_told(
+async def test_how_a_process_ended_is_reported(
     forks: ForkServer, what: str, code: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     async with forks.job() as process:
@@ -79,7 +79,7 @@ async def test_how_a_process_ended_is_told(
     assert ("RuntimeError: as it was told" in capfd.readouterr().err) is (what == "fail")
 
 
-async def test_the_end_is_told_of_who_did_not_read_what_it_was_sent(forks: ForkServer) -> None:
+async def test_the_end_is_reported_of_who_did_not_read_what_it_was_sent(forks: ForkServer) -> None:
     async with forks.job() as process:
         await process.write(b"wait\n")
         pid = int(await process.read_line())
@@ -98,7 +98,7 @@ async def test_who_is_hung_up_on_is_killed_while_others_go_on(forks: ForkServer)
     assert not is_there(other)
 
 
-async def test_a_server_that_was_killed_is_told_of_and_followed_by_another(
+async def test_a_server_that_was_killed_is_reported_and_followed_by_another(
     forks: ForkServer,
 ) -> None:
     _, server = await identities(forks)

@@ -207,7 +207,7 @@ def test_names_of_packages(name: str) -> None:
     assert any("invalid package name" in fault.message for fault in faults(blobs))
 
 
-def test_all_faults_are_told_at_once_in_the_order_of_the_file() -> None:
+def test_all_faults_are_reported_at_once_in_the_order_of_the_file() -> None:
     blobs = catalog()
     blobs[V3]["image"] = ""
     blobs[V1]["image"] = ""

@@ -86,7 +86,7 @@ def test_what_is_no_version_blocks(values: list[str], error: str) -> None:
     assert message.startswith(start)
 
 
-def test_invalid_ones_are_told_first() -> None:
+def test_invalid_ones_are_reported_first() -> None:
     found = upgradeable([csv("4.17", name="a"), csv("", name="b"), csv(name="c")], "4.18.3")
     assert found == blocked(
         f'- ns/b has invalid {PROPERTY} properties: value cannot be "" (an empty string)',

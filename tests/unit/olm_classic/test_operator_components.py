@@ -62,7 +62,7 @@ def test_only_labels_that_are_missing_are_added() -> None:
     assert missing_labels(obj, ["a.x"]) == {}
 
 
-def test_a_reference_has_the_conditions_and_nothing_that_is_not_kept_of_them() -> None:
+def test_a_reference_has_the_conditions_and_nothing_that_is_not_cached_of_them() -> None:
     condition = {"type": "Available", "status": "True", "observedGeneration": 3, "reason": None}
     obj = {**made(), "status": {"conditions": [condition], "replicas": 7}, "spec": {"a": 1}}
     assert reference_to(DEPLOYMENT, trimmed(obj)) == {

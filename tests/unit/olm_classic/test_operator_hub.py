@@ -115,7 +115,7 @@ def test_the_image_of_a_template_is_left_to_who_resolves_it() -> None:
     }
 
 
-def test_the_status_tells_of_each_default_and_of_what_is_none() -> None:
+def test_the_status_shows_each_default_and_what_is_none() -> None:
     spec = hub(**ALL_OFF, sources=[*COMMUNITY_ON["sources"], {"name": "none", "disabled": True}])
     wished = wishes(spec, [default("certified"), default("community")])
     assert wire.write(status_of(spec, wished, {"community": "no right to it"})) == {

@@ -191,7 +191,7 @@ def test_a_bundle_is_known_by_its_labels(tmp_path: Path) -> None:
         ]
 
 
-def test_what_was_made_is_told_as_data(catalog: Path, tmp_path: Path) -> None:
+def test_what_was_made_is_shown_as_data(catalog: Path, tmp_path: Path) -> None:
     to = ("-o", tmp_path / "layout", "-t", REF)
     lines = opm("build", catalog, *to).stdout
     document = json.loads(opm("build", catalog, *to, "--output", "json").stdout)
@@ -212,7 +212,7 @@ def test_a_layout_takes_further_images(catalog: Path, tmp_path: Path) -> None:
     assert Built(layout, "v1").root["digest"] != first
 
 
-def test_faults_are_told_before_anything_is_built(catalog: Path, tmp_path: Path) -> None:
+def test_faults_are_reported_before_anything_is_built(catalog: Path, tmp_path: Path) -> None:
     (catalog / "b.yaml").write_text("schema: olm.package\nname: a\n")
     result = opm("build", catalog, "-t", REF, "-o", tmp_path / "layout")
     assert result.exit_code == 1
@@ -234,7 +234,7 @@ def test_faults_are_told_before_anything_is_built(catalog: Path, tmp_path: Path)
         (("-t", REF, "-o", "catalog"), "is there and is no OCI image layout"),
     ],
 )
-def test_wrong_input_is_told(
+def test_wrong_input_is_reported(
     arguments: tuple[str, ...],
     fault: str,
     catalog: Path,

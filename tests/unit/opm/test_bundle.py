@@ -153,7 +153,7 @@ def test_what_cannot_be_read_is_remarked_and_passed_over() -> None:
     assert len(bundle.objects) == 2
 
 
-def test_metadata_of_wrong_types_is_passed_over_and_told() -> None:
+def test_metadata_of_wrong_types_is_passed_over_and_reported() -> None:
     wrong = {"dependencies": [{"type": ["olm.package"], "value": {}}]}
     bundle = read_bundle(files({"metadata/dependencies.yaml": wrong}))
     remark = "dependencies[0].type: expected a string, got a list; passed over"

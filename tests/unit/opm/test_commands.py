@@ -92,7 +92,7 @@ def test_a_catalog_from_nothing_is_valid(tmp_path: Path, bundle: Path) -> None:
     assert rendered[2]["image"] == "example.com/hello:v1.0.0"
 
 
-def test_validate_tells_every_fault_with_file_and_line(tmp_path: Path) -> None:
+def test_validate_reports_every_fault_with_file_and_line(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("schema: olm.package\nname: a\n---\nschema: olm.channel\n")
     (tmp_path / "b.yaml").write_text("a: [\n")
     (tmp_path / "c.json").write_text('{"name": "x"}')
@@ -169,13 +169,13 @@ def test_warnings_fail_only_when_asked(tmp_path: Path) -> None:
     assert opm("validate", "--strict", tmp_path).exit_code == 1
 
 
-def test_validate_wants_a_directory(tmp_path: Path) -> None:
+def test_validate_requires_a_directory(tmp_path: Path) -> None:
     assert "no such directory" in error_of(opm("validate", tmp_path / "none")).message
     (tmp_path / "file").touch()
     assert "is not a directory" in error_of(opm("validate", tmp_path / "file")).message
 
 
-def test_dockerfile_stands_beside_the_catalog(tmp_path: Path) -> None:
+def test_dockerfile_stands_next_to_the_catalog(tmp_path: Path) -> None:
     (tmp_path / "catalog").mkdir()
     result = opm(
         *("generate", "dockerfile", tmp_path / "catalog", "-i", "example.com/opm:v1"),
@@ -234,7 +234,7 @@ def test_the_images_of_a_dockerfile_that_are_refused(tmp_path: Path) -> None:
         (("generate", "dockerfile", "none"), "none: no such directory"),
     ],
 )
-def test_wrong_input_is_told(
+def test_wrong_input_is_reported(
     arguments: tuple[str, ...], fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

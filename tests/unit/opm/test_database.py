@@ -75,7 +75,7 @@ def test_deprecated_and_half_written_bundles_are_left_out(tmp_path: Path) -> Non
     assert not {"hello.v0", "hello.v1", "nowhere"} & found.keys()
 
 
-def test_the_oldest_schema_tells_versions_and_apis_elsewhere(tmp_path: Path) -> None:
+def test_the_oldest_schema_has_versions_and_apis_elsewhere(tmp_path: Path) -> None:
     made = Database(tmp_path / "old.db", OLDEST)
     made.add("package", name="hello", default_channel="a")
     made.add("channel", name="a", package_name="hello", head_operatorbundle_name="hello.v1")

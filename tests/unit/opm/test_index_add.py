@@ -72,7 +72,7 @@ def by_name(path: Path) -> dict[str, Any]:
     return {each.name: each for each in to_records(read_database(path))}
 
 
-def test_an_index_tells_of_a_bundle_what_its_image_does(index: Path) -> None:
+def test_an_index_has_of_a_bundle_what_its_image_has(index: Path) -> None:
     given = addition("1.0.0", annotations={"olm.skipRange": "<1.0.0"})
     assert add(index, given) == []
     found = by_name(index)
@@ -92,7 +92,7 @@ def test_an_index_tells_of_a_bundle_what_its_image_does(index: Path) -> None:
     assert rows(index, "SELECT plural FROM api ORDER BY plural") == [("hellos",), ("others",)]
 
 
-def test_updates_are_added_and_what_they_leave_out_is_told(index: Path) -> None:
+def test_updates_are_added_and_what_they_leave_out_is_reported(index: Path) -> None:
     add(index, addition("1.0.0"), addition("1.1.0", replaces="hello.v1.0.0"))
     add(index, addition("1.0.0", package="other"))
     entries = by_name(index)["stable"].value["entries"]

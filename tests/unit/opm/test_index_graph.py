@@ -178,7 +178,7 @@ def test_bundles_that_cannot_be_put_in(added: list[Member], fault: str) -> None:
         by_version("p", EMPTY, added, versions, SEMVER)
 
 
-def test_a_new_bundle_that_nothing_updates_is_refused_and_an_old_one_told() -> None:
+def test_a_new_bundle_that_nothing_updates_is_refused_and_an_old_one_reported() -> None:
     old, new = by_replaces("p", [member("1.0.0")]), [member("1.0.0"), member("1.1.0")]
     graph = by_replaces("p", new)
     assert dropped(old, graph) == {"a": ["p.v1.0.0"]}

@@ -176,7 +176,7 @@ def test_what_is_no_registry_is_refused(text: str) -> None:
         parse_target(text)
 
 
-def test_mirrors_are_told_by_repository() -> None:
+def test_mirrors_are_listed_by_repository() -> None:
     by_digest, by_tag = parse_ref(f"r.test/a@{DIGEST}"), parse_ref("r.test/b:1")
     places = [(ref, Target("m.test").place_of(ref)) for ref in (by_digest, by_digest, by_tag)]
     assert registries_conf(places) == (

@@ -172,7 +172,7 @@ async def test_packages_with_channels_heads_and_deprecations(client: Client) -> 
     ]
 
 
-async def test_a_bundle_tells_everything_but_what_it_updates(client: Client) -> None:
+async def test_a_bundle_has_everything_but_what_it_updates(client: Client) -> None:
     asked = {"pkgName": "hello", "channelName": "stable"}
     (found,) = await client.call("GetBundle", **asked, csvName="hello.v1.0.0")
     assert [found] == await client.call("GetBundleForChannel", **asked)
@@ -332,7 +332,7 @@ def opm(*arguments: Any) -> Any:
     return CliRunner().invoke(cli, ["serve", *map(str, arguments)])
 
 
-def test_the_cache_is_kept_and_checked(tmp_path: Path) -> None:
+def test_the_cache_is_stored_and_checked(tmp_path: Path) -> None:
     source, cache = write(tmp_path / "catalog"), tmp_path / "cache"
     missing = opm(source, "--cache-dir", cache)
     assert "there is no cache" in missing.exception.message
@@ -358,7 +358,7 @@ def test_a_cache_that_was_changed_is_refused(tmp_path: Path, name: str) -> None:
         open_cache(cache, source)
 
 
-def test_faults_are_told_also_to_the_kubelet(tmp_path: Path) -> None:
+def test_faults_are_reported_also_to_the_kubelet(tmp_path: Path) -> None:
     source, word = write(tmp_path / "catalog", CATALOG[:2]), tmp_path / "word"
     result = opm(source, "--cache-only", "-t", word)
     assert isinstance(result.exception, OLMError)

@@ -177,7 +177,7 @@ def test_basic_templates_that_cannot_be_expanded(entry: Any, fault: str) -> None
         list(expand_basic({"entries": [entry]}, render))
 
 
-def test_the_schema_tells_the_kind() -> None:
+def test_the_schema_gives_the_kind() -> None:
     data = yaml.safe_dump({"schema": "olm.semver"}).encode()
     assert parse_template(data)[0] == "semver"
     assert parse_template(data, "semver")[0] == "semver"

@@ -145,7 +145,7 @@ async def test_other_requests_are_refused_as_the_content_endpoints_do(
     assert (found.status_code, found.text) == (status, text)
 
 
-async def test_names_that_no_catalog_can_have_are_told(client: Client) -> None:
+async def test_names_that_no_catalog_can_have_are_reported(client: Client) -> None:
     found = await client.post(SUMMARY, "/catalogs/A_b/api/v1/graphql")
     assert found.status_code == 400
     assert found.text.startswith("invalid catalog name: ")

@@ -31,7 +31,7 @@ def test_keys_of_any_characters_are_read(key: str) -> None:
     assert reader_of(frozenset({key}))(orjson.dumps(UNUSUAL))[key] == UNUSUAL[key]
 
 
-def test_what_nests_deep_beside_what_is_asked_for_does_no_harm() -> None:
+def test_what_nests_deep_next_to_what_is_asked_for_does_no_harm() -> None:
     levels = 1000  # orjson takes 1024
     raw = b'{"deep":' + b"[" * levels + b"]" * levels + b',"name":"n"}'
     assert reader_of(frozenset({"name"}))(raw)["name"] == "n"

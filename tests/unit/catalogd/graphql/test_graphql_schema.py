@@ -334,7 +334,7 @@ def test_objects_are_read_as_the_library_reads_them(
     assert "errors" not in here
 
 
-def test_an_object_that_does_not_fit_is_told_with_its_place() -> None:
+def test_an_object_that_does_not_fit_is_reported_with_its_place() -> None:
     """A shape of another catalog: what it says to be a number is none here."""
     shape = CatalogShape()
     shape.add("olm.odd", ODD)

@@ -102,7 +102,7 @@ def test_metrics_are_not_served_at_0() -> None:
         (["--interval=soon"], "'soon' is no duration"),
     ],
 )
-def test_what_is_wrong_is_told(
+def test_what_is_wrong_is_reported(
     arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:

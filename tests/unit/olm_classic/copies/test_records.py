@@ -39,7 +39,7 @@ def _copy(*managed: Any, **meta: Any) -> dict[str, Any]:
     }
 
 
-def test_little_is_kept_and_it_says_as_much_as_the_whole() -> None:
+def test_little_is_cached_and_it_says_as_much_as_the_whole() -> None:
     short = trimmed(_copy(SPEC, STATUS))
     assert len(str(short)) < 1000
     assert trimmed(short) is short

@@ -87,7 +87,7 @@ def test_for_all_namespaces_roles_become_cluster_roles() -> None:
 
 
 @pytest.mark.parametrize("obj", [ROLE, BINDING])
-def test_beside_a_copy_they_are_its_own(obj: dict[str, Any]) -> None:
+def test_next_to_a_copy_they_are_its_own(obj: dict[str, Any]) -> None:
     made = in_namespace_of(COPY, obj)
     assert made["metadata"]["namespace"] == "team"
     assert made["metadata"]["labels"] == {

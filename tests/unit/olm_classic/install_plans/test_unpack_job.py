@@ -113,7 +113,7 @@ def test_a_failed_job_has_a_successor_when_the_group_says_so(
     assert may_be_replaced(job(failed=failed), NOW, interval) is again
 
 
-def test_pods_that_cannot_pull_are_told() -> None:
+def test_pods_that_cannot_pull_are_reported() -> None:
     def pod(**waiting: str) -> dict[str, Any]:
         state = {"waiting": waiting} if waiting else {"running": {}}
         status = {"initContainerStatuses": [{"name": "pull", "state": state}]}

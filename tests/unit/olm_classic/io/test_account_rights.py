@@ -113,7 +113,7 @@ def test_an_index_finds_all_that_counts(
         assert set(known.rules_in(place)) == set(whole.rules_in(place))
 
 
-def test_a_role_tells_whom_it_is_given_to() -> None:
+def test_a_role_shows_whom_it_is_given_to() -> None:
     subject = {"kind": "ServiceAccount", "name": "a"}
     given_role = role("Role", "r", "n", ["get"])
     found = stores([given_role, binding("RoleBinding", "b", "n", ("Role", "r"), [subject])])

@@ -36,7 +36,7 @@ def test_catalogs_are_sorted_by_name_whatever_file_they_are_in(tmp_path: Path) -
         (catalog("a").replace("sourceType: grpc", "priority: high"), "spec.priority"),
     ],
 )
-def test_anything_else_is_told_with_its_file(tmp_path: Path, text: str, complaint: str) -> None:
+def test_anything_else_is_reported_with_its_file(tmp_path: Path, text: str, complaint: str) -> None:
     (tmp_path / "1.yaml").write_text(text)
     with pytest.raises(TerminalError) as failed:
         read_default_catalogs(tmp_path)

@@ -107,7 +107,7 @@ async def test_a_search_without_end_is_ended(namespace: Make) -> None:
     await resolver.close()
 
 
-async def test_other_namespaces_go_on_beside_those_that_were_over_a_bound(
+async def test_other_namespaces_go_on_next_to_those_that_were_over_a_bound(
     namespace: Make,
 ) -> None:
     resolver = Resolver(seconds=600)

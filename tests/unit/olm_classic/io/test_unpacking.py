@@ -13,7 +13,7 @@ IMAGE = "registry.example.com/one@sha256:00"
 LOOKUP = BundleLookup("one.v1", IMAGE, "", SourceKey("catalog", "olm"), "{}")
 
 
-def test_what_was_spoilt_is_told_with_its_place() -> None:
+def test_what_was_spoilt_is_reported_with_its_place() -> None:
     assert isinstance(unpacked(LOOKUP, filled_config_map(EMPTY, FILES, IMAGE)), Unpacked)
     spoilt = {**EMPTY, "binaryData": {"one.yaml": base64.b64encode(b"plain").decode()}}
     failed = unpacked(LOOKUP, spoilt)

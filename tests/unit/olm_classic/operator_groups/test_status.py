@@ -31,7 +31,7 @@ def group(status: dict[str, Any] | None = None, **spec: Any) -> OperatorGroup:
     )
 
 
-def test_it_tells_the_namespaces_and_when_they_changed() -> None:
+def test_it_has_the_namespaces_and_when_they_changed() -> None:
     first = status_of(group(), FOUND, FIRST)
     assert first == {"lastUpdated": "2026-01-01T00:00:00Z", "namespaces": ["a", "b"]}
     swapped = {**first, "namespaces": ["b", "a"]}

@@ -66,7 +66,7 @@ def test_the_account_of_a_deployment_reads_its_certificate_and_no_more() -> None
     assert binding["subjects"][0]["name"] == "runner"
 
 
-def test_mounts_of_the_same_path_are_replaced_and_of_the_same_name_kept() -> None:
+def test_mounts_of_the_same_path_are_replaced_and_of_the_same_name_preserved() -> None:
     mounts = [
         {"name": "own", "mountPath": PATHS["webhook-cert"]},
         {"name": "apiservice-cert", "mountPath": "/elsewhere"},

@@ -53,7 +53,7 @@ def test_metadata_alone() -> None:
      (600, "10m"), (10800, "3h"), (11400, "3h10m"), (28800, "8h"), (172799, "47h"),
      (187200, "2d4h"), (691200, "8d"), (63072000, "2y"), (66528000, "2y40d"), (252288000, "8y")],
 )  # fmt: skip
-def test_ages_are_as_kubectl_tells_them(seconds: int, text: str) -> None:
+def test_ages_are_as_kubectl_shows_them(seconds: int, text: str) -> None:
     since = datetime.fromtimestamp(NOW.timestamp() - seconds, UTC)
     assert age(since, NOW) == text
 

@@ -113,7 +113,7 @@ def test_a_channel_without_a_head_that_can_be_read_is_left_out(unreadable: str) 
     assert read_package(package_of(channels={"stable": "bad"}), heads, {}) is None
 
 
-def test_entries_are_told_by_descending_version() -> None:
+def test_entries_are_shown_by_descending_version() -> None:
     entries = [
         Entry("a", "1.9.0"), Entry("b", "1.10.0"), Entry("c", "none"), Entry("d", "1.10.0-rc.1"),
         Entry("e", ""),

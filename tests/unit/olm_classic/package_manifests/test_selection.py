@@ -51,7 +51,7 @@ def test_label_selectors_that_are_refused(text: str) -> None:
         by_labels(text)
 
 
-def test_pages_tell_each_package_once() -> None:
+def test_pages_show_each_package_once() -> None:
     first = page(PACKAGES, 2, "")
     assert ([each.name for each in first.packages], first.remaining) == (["a", "b"], 1)
     last = page(PACKAGES, 2, first.following)

@@ -89,7 +89,7 @@ def test_values_without_a_bottom(kind: str) -> None:
         resolve(namespace([bundle("a", 0, {"type": kind, "value": value})]), Limit(lambda: 0.0))
 
 
-def test_the_faults_of_several_subscriptions_are_told_together() -> None:
+def test_the_faults_of_several_subscriptions_are_reported_together() -> None:
     empty = {"type": "olm.constraint", "value": {}}
     bogus = {"type": "olm.package.required", "value": {"packageName": "x", "versionRange": "bogus"}}
     with pytest.raises(ResolutionError) as raised:

@@ -123,7 +123,7 @@ def test_not_of_not_is_a_requirement() -> None:
     assert names(solved(given)) == ["blue.v1.0.0", "red.v1.0.0"]
 
 
-def test_the_message_of_every_kind_is_told() -> None:
+def test_the_message_of_every_kind_is_shown() -> None:
     constraint = {
         "failureMessage": "All are required for Red",
         "all": {"constraints": [{"failureMessage": "Package blue is needed", **BLUE}]},
@@ -135,7 +135,7 @@ def test_the_message_of_every_kind_is_told() -> None:
         solved(red(either))
 
 
-def test_packages_may_be_told_by_name() -> None:
+def test_packages_may_be_given_by_name() -> None:
     assert names(solved(red(BLUE, bundle("blue", "1.0.0")))) == ["blue.v1.0.0", "red.v1.0.0"]
     with pytest.raises(ResolutionError, match='unknown field "name"'):
         solved(red(BLUE, bundle("blue", "1.0.0")), UPSTREAM)

@@ -131,7 +131,7 @@ def test_all_that_a_bundle_lacks_is_named_at_once() -> None:
     }
 
 
-def test_bundles_that_lack_the_same_are_told_together() -> None:
+def test_bundles_that_lack_the_same_are_shown_together() -> None:
     needs = {"type": "olm.gvk.required", "value": ISSUER}
     old, new = bundle("a", "1.9.0", needs), bundle("a", "1.10.0", needs, channel="fast")
     assert explained(namespace([subscription("a")], old, new)).causes[0] == (
@@ -177,7 +177,7 @@ def test_an_installed_csv_in_the_way() -> None:
     assert any("provide API Issuer (cert-manager.io/v1)" in each for each in found.causes)
 
 
-def test_a_requirement_that_cannot_be_read_is_told_with_its_bundle() -> None:
+def test_a_requirement_that_cannot_be_read_is_reported_with_its_bundle() -> None:
     bogus = {"type": "olm.package.required", "value": {"packageName": "x", "versionRange": "bogus"}}
     found = explained(namespace([subscription("a")], bundle("a", "1.0.0", bogus)))
     assert found.causes == (

@@ -94,7 +94,7 @@ def test_the_default_channel_is_preferred() -> None:
     assert [each.entry.channel for each in found.planned] == ["stable"]
 
 
-def test_a_name_that_no_catalog_has_is_told() -> None:
+def test_a_name_that_no_catalog_has_is_reported() -> None:
     given = asking("red.v9.0.0", given=namespace([], bundle("red", "1.0.0")))
     with pytest.raises(ResolutionError) as raised:
         resolve(given, LIMIT, Dialect.DOCUMENTS)

@@ -82,7 +82,7 @@ def test_the_condition_says_which_catalog_is_unwell(
         ((catalog("b"), catalog()), (catalog(), catalog("b")), "AllCatalogSourcesHealthy"),
     ],
 )
-def test_a_change_of_the_list_is_told_once(
+def test_a_change_of_the_list_is_reported_once(
     before: tuple[CatalogSource, ...], now: tuple[CatalogSource, ...], reason: str
 ) -> None:
     sub = subscription()

@@ -42,7 +42,7 @@ def lookup(message: str, kind: str = "BundleLookupPending") -> dict[str, Any]:
         ),
     ],
 )
-def test_the_plan_is_told_by_one_condition_at_most(
+def test_the_plan_is_shown_by_one_condition_at_most(
     found: InstallPlan | None, said: tuple[str, str, str] | None
 ) -> None:
     sub = subscription(status=referring())
@@ -56,6 +56,6 @@ def test_the_plan_is_told_by_one_condition_at_most(
     assert all(each.status == "True" for each in after.conditions)
 
 
-def test_without_a_plan_there_is_nothing_to_tell() -> None:
+def test_without_a_plan_there_is_nothing_to_report() -> None:
     sub = subscription()
     assert with_plan_conditions(sub.status, view(sub)).conditions == ()

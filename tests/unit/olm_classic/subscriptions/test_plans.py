@@ -64,13 +64,13 @@ def test_a_plan_that_a_user_made_is_not_one_of_ours() -> None:
     assert unfinished(view(subscription(), plans=(plan(phase="", generation=0),))) is None
 
 
-def test_five_plans_are_kept() -> None:
+def test_five_plans_are_retained() -> None:
     plans = tuple(complete(number) for number in (4, 1, 7, 3, 6, 5, 2))
     assert going(view(subscription(), plans=plans)) == {"install-1", "install-2"}
     assert going(view(plans=plans[:5])) == set()
 
 
-def test_what_a_user_made_and_is_not_over_is_kept_beside_them() -> None:
+def test_what_a_user_made_and_is_not_over_is_retained_next_to_them() -> None:
     plans = tuple(complete(number) for number in range(1, 6))
     asked = plan("mine", "RequiresApproval", generation=0, approved=False)
     assert going(view(subscription(), plans=(*plans, asked))) == set()
