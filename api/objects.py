@@ -98,7 +98,7 @@ def is_true(obj: KubeObject, kind: str) -> bool:
 
 
 def packed(value: object) -> bytes:
-    """JSON that is kept in memory.
+    """JSON that is held in memory.
 
     It is a copy: what orjson returns holds 4 KiB or more, however little there is in it.
     """

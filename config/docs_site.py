@@ -1,6 +1,6 @@
 """Makes a site with search of docs/: `make docs` writes build/docs, and fails for a broken link.
 
-Sphinx reads one folder, and pages link to files beside docs/ (the chart's values, samples). So all
+Sphinx reads one folder, and pages link to files next to docs/ (the chart's values, samples). So all
 are copied into one first, with the links set right. The menu is docs/README.md: its headings and
 the pages under each.
 """

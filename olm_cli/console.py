@@ -41,7 +41,7 @@ def console(
     run_local = import_module(SERVER).run_local
     first = opens
 
-    def tell(address: str) -> None:
+    def announce(address: str) -> None:
         nonlocal first
         click.echo(f"open {address}" if first is opens else f"to let another browser in: {address}")
         if first:
@@ -49,4 +49,4 @@ def console(
         first = False
 
     options = ClusterOptions(reach, catalogd_cas_dir, allow_http_catalogs)
-    run(run_local(options, port, tell), serves=True)
+    run(run_local(options, port, announce), serves=True)

@@ -97,7 +97,7 @@ async def _examined(checks: Sequence[Check], options: ClusterOptions) -> list[Ve
     """Raises OLMError if the cluster cannot be asked at all."""
     progress = LiveDisplay(sys.stderr)
 
-    def told(what: str) -> None:
+    def report(what: str) -> None:
         if progress.is_live:
             progress.show([f"{what} …"])
 
@@ -106,7 +106,7 @@ async def _examined(checks: Sequence[Check], options: ClusterOptions) -> list[Ve
     try:
         async with KubeClient.briefly(access) as kube:
             collector = Collector(
-                kube, access, wanted, told, options.cas_dir, allow_http=options.allow_http
+                kube, access, wanted, report, options.cas_dir, allow_http=options.allow_http
             )
             snapshot = await collector.collect()
     finally:

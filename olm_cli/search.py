@@ -52,14 +52,14 @@ def search(words: tuple[str, ...], output: Output, **options: Any) -> None:
         if found:
             click.echo("\n".join(_table(found, wide=output.is_wide)))
         else:
-            _tell_of_none(words, offers)
+            _report_no_match(words, offers)
     else:
         listed = [_to_json(catalog, package) for catalog, package in found]
         names = dict.fromkeys(package.name for _, package in found)
         show({"packages": listed, "unavailable": unavailable(offers)}, output, names)
 
 
-def _tell_of_none(words: Sequence[str], offers: Sequence[Offer]) -> None:
+def _report_no_match(words: Sequence[str], offers: Sequence[Offer]) -> None:
     click.echo(f"no package matches {' '.join(words)}", err=True)
     if meant := suggestion("-".join(words), package_names(offers)):
         click.echo(meant, err=True)

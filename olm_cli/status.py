@@ -51,9 +51,9 @@ def status(extension: str | None, watch: bool, reach: Reach, output: Output) -> 
         printed(quick, "")
         return
     from olm_cli.lifecycle.interrupt import run
-    from olm_client.status_states import tell
+    from olm_client.status_states import show_states
 
-    run(tell(extension, reach, printed, watch=watch))
+    run(show_states(extension, reach, printed, watch=watch))
 
 
 class _Printer:

@@ -41,15 +41,15 @@ def _account(facts: Mapping[str, Any]) -> str:
 
 
 def _conditions(conditions: Sequence[Mapping[str, Any]], hint: str) -> Iterator[str]:
-    """A paragraph for each, without the hint that is told at the end."""
+    """A paragraph for each, without the hint that is shown at the end."""
     if not conditions:
         yield "no conditions yet"
         return
     shown = [found for found in conditions if found["type"] not in (RECONCILING, STALLED)]
     width = max(len(found["type"]) for found in shown)  # those two repeat what others say
-    told = {f"hint: {line}" for line in hint.splitlines()}
+    hints = {f"hint: {line}" for line in hint.splitlines()}
     for found in shown:
-        message = "\n".join(line for line in found["message"].splitlines() if line not in told)
+        message = "\n".join(line for line in found["message"].splitlines() if line not in hints)
         text = f"{found['reason']}: {message}" if message else found["reason"]
         first, *rest = wrapped(text, " " * (width + 10))
         colours = _WARNINGS if found["type"].endswith("Deprecated") else _COLOURS

@@ -146,6 +146,6 @@ def _report(removal: Removal, output: Output, *, gone: bool) -> None:
 def _account_text(account: AccountRemoval) -> Iterator[str]:
     """What became of the account."""
     yield from (f"{key_of(obj)}: deleted" for obj in account.deleted)
-    yield from (f"{key_of(obj)} stays: {reason}" for obj, reason in account.kept)
+    yield from (f"{key_of(obj)} stays: {reason}" for obj, reason in account.retained)
     if account.fault:
         yield f"its account stays: what olm install wrote is not known: {account.fault}"

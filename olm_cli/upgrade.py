@@ -177,8 +177,8 @@ def _check(
         lines = outlook_table(found, wide=output.is_wide) if found else ["there are no extensions"]
         click.echo("\n".join(lines))
     else:
-        told = [line for each in found for line in outlook_lines(each)]
-        click.echo("\n".join([*told, *(upgrade_lines(meets, click.style) if meets else ())]))
+        outlooks = [line for each in found for line in outlook_lines(each)]
+        click.echo("\n".join([*outlooks, *(upgrade_lines(meets, click.style) if meets else ())]))
     standings = {each.standing for each in found}
     if Standing.UNKNOWN in standings:
         raise SystemExit(UNANSWERED)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from olm_content.bundle.model import RegistryV1
     from olm_runtime.registry.workstation import Registries
 
-KEPT_BUNDLES = 2
+CACHED_BUNDLES = 2
 """A batch asks for one bundle in several ways, one after the other: it is parsed once."""
 
 
@@ -38,7 +38,7 @@ def registries(given: dict[str, Any], *, bulk: bool = False) -> "Registries":
     )
 
 
-@lru_cache(maxsize=KEPT_BUNDLES)
+@lru_cache(maxsize=CACHED_BUNDLES)
 def loaded(files: tuple[tuple[str, bytes], ...]) -> "RegistryV1":
     """The bundle made of files by path. Raises BundleError."""
     from olm_content.bundle.reader import load

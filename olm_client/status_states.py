@@ -1,4 +1,4 @@
-"""What `olm status` tells of one extension, or goes on telling, from a cluster's objects."""
+"""What `olm status` shows of one extension, once or after each change, from a cluster's objects."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -16,7 +16,7 @@ from olm_runtime.kube.client import KubeClient
 Facts = dict[str, Any]
 
 
-async def tell(
+async def show_states(
     extension: str | None, reach: Reach, show: Callable[[Facts, str], None], *, watch: bool
 ) -> None:
     """Shows the facts, and why they may be outdated; with `watch` again after each change."""

@@ -1,4 +1,4 @@
-"""The errors of this product, and what each tells the reconcile loop to do.
+"""The errors of this product, and what each has the reconcile loop do.
 
 OLMError
 ├── TransientError   try again, with back-off

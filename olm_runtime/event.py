@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """What to tell: reason and action in CamelCase, a note for people.
+    """What to report: reason and action in CamelCase, a note for people.
 
     `action` is what the program was at; `warning` if a person should look.
     """

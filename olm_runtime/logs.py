@@ -59,7 +59,7 @@ def configure_logging(level: int, form: LogFormat = LogFormat.TEXT) -> None:
         "cluster_version",
     ):
         logging.getLogger(package).setLevel(level)
-    # It says at each start that it leaves signals to us, and tells whole traces of what ends it,
+    # It says at each start that it leaves signals to us, and logs whole traces of what ends it,
     # which the watcher says in a line.
     for module in ("running", "orchestration"):
         logging.getLogger(f"kopf._core.reactor.{module}").setLevel(logging.CRITICAL)

@@ -33,7 +33,7 @@ class ImageReader:
         Raises GraphDataError, of the same image again and again, RegistryError and others of
         pulls.
         """
-        image = await self._store.pull_news(
+        image = await self._store.pull_if_changed(
             self._reference, known=self._known, owner=self._owner, rules_for=lambda *_: RULES
         )
         if image is None:
@@ -47,7 +47,7 @@ class ImageReader:
 
         Raises GraphDataError, DiskError.
         """
-        image = await self._store.kept(self._reference, owner=self._owner)
+        image = await self._store.stored(self._reference, owner=self._owner)
         return await self._read(image) if image is not None else None
 
     async def _read(self, image: PulledImage) -> GraphData | None:

@@ -45,7 +45,7 @@ OF_DAEMONS = frozenset(
 )
 """Libraries that no command of `olm` imports."""
 OF_THIS_MACHINE = ("direct_url.json", "INSTALLER", "REQUESTED", "uv_build.json", "uv_cache.json")
-"""What an installer notes of itself beside a library."""
+"""What an installer notes of itself next to a library."""
 _NAME = re.compile(r"[a-z0-9._-]+")
 
 
@@ -92,14 +92,14 @@ def make_archive(target: Path, platform: str, pythons: Sequence[str], compressio
 def manifest(archives: Mapping[str, Path], url: str) -> dict[str, Any]:
     """The manifest of the repository for these archives."""
     found: dict[str, Any] = yaml.safe_load(MANIFEST.read_text())
-    kept = []
+    platforms = []
     for each in found["spec"]["platforms"]:
         labels = each["selector"]["matchLabels"]
         path = archives.get(f"{labels['os']}/{labels['arch']}")
         if path is not None:
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
-            kept.append({**each, "uri": f"{url.rstrip('/')}/{path.name}", "sha256": digest})
-    found["spec"]["platforms"] = kept
+            platforms.append({**each, "uri": f"{url.rstrip('/')}/{path.name}", "sha256": digest})
+    found["spec"]["platforms"] = platforms
     return found
 
 
@@ -162,7 +162,7 @@ def _remove(path: Path) -> None:
 
 
 def _digest(path: Path) -> str:
-    """Of a file, or of all files below a folder and their names; RECORD lists what is beside it."""
+    """Of a file, or of all files below a folder and their names; RECORD lists its neighbours."""
     digest = hashlib.sha256()
     for file in _files(path) if path.is_dir() else [path]:
         if file.name != "RECORD" and file.is_file():

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from e2e.demo.bundles import Versions, own, publish, real
 from e2e.demo.environment import Environment
-from e2e.demo.story import Story, tell
+from e2e.demo.steps import DemoSteps, run_demo
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.images import catalog_image
 from e2e.harness.registry import Registry
@@ -28,8 +28,8 @@ BACK = "--version 0.1.0 --upgrade-constraint-policy SelfCertified --crd-upgrade-
 """What brings hello back to its first version: neither graph nor definition allow for it."""
 
 
-class Demo(Story):
-    """Our programs as processes beside a control plane and a registry."""
+class Demo(DemoSteps):
+    """Our programs as processes next to a control plane and a registry."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         super().__init__(folder, stack)
@@ -185,4 +185,4 @@ Degraded. On Linux, as root, make demo NODE=1 runs the pods, too."""
 
 
 if __name__ == "__main__":
-    sys.exit(tell(Demo))
+    sys.exit(run_demo(Demo))

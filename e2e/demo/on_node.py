@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from e2e.demo.environment import Environment
-from e2e.demo.story import Story, tell
+from e2e.demo.steps import DemoSteps, run_demo
 from e2e.node.cluster import Node
 from e2e.node.product import product_image
 from e2e.node.release import Release
@@ -25,7 +25,7 @@ FIRST, SECOND = WORDS
 SECONDS = 120.0
 
 
-class NodeDemo(Story):
+class NodeDemo(DemoSteps):
     """Everything in pods."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
@@ -113,4 +113,4 @@ def _box() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(tell(NodeDemo))
+    sys.exit(run_demo(NodeDemo))

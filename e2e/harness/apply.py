@@ -138,13 +138,13 @@ def _is_early(answer: httpx.Response) -> bool:
 
 
 def _is_established(definition: dict[str, Any]) -> bool:
-    return ("Established", "True") in _told(definition)
+    return ("Established", "True") in _conditions(definition)
 
 
 def _is_judged(definition: dict[str, Any]) -> bool:
-    return _is_established(definition) or ("NamesAccepted", "False") in _told(definition)
+    return _is_established(definition) or ("NamesAccepted", "False") in _conditions(definition)
 
 
-def _told(definition: dict[str, Any]) -> set[tuple[str, str]]:
+def _conditions(definition: dict[str, Any]) -> set[tuple[str, str]]:
     conditions = definition["status"].get("conditions") or ()
     return {(each["type"], each["status"]) for each in conditions}

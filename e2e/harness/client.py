@@ -10,7 +10,7 @@ PATIENCE_SECONDS, POLL_SECONDS = 30.0, 0.05
 
 
 class KubeClient(httpx.Client):
-    """Asks again when it is told to, as clients of Kubernetes do.
+    """Asks again when it is asked to, as clients of Kubernetes do.
 
     An API server that reads a changed definition answers 429 for each of its objects.
     """

@@ -58,7 +58,7 @@ class ControlPlaneOptions:
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The loopback ports of one control plane; kept over restarts."""
+    """The loopback ports of one control plane; unchanged by restarts."""
 
     apiserver: int
     etcd_client: int
@@ -155,7 +155,7 @@ def apiserver_args(places: Places, ports: Ports, options: ControlPlaneOptions) -
         f"--tls-private-key-file={places.key('apiserver')}",
         f"--client-ca-file={places.certificate('ca')}",
         f"--token-auth-file={places.tokens}",
-        # What aggregated API servers know this one by, and are told of its callers.
+        # What aggregated API servers know this one by, and learn of its callers.
         f"--requestheader-client-ca-file={places.certificate('front-proxy-ca')}",
         f"--requestheader-allowed-names={FRONT_PROXY}",
         "--requestheader-username-headers=X-Remote-User",

@@ -20,13 +20,13 @@ def debian_program(package: str) -> Path:
         return Path(found)
     folder = cache_folder() / "debian"
     folder.mkdir(parents=True, exist_ok=True)
-    kept = folder / package
+    unpacked = folder / package
     with (folder / f"{package}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not kept.exists():
+        if not unpacked.exists():
             with tempfile.TemporaryDirectory(dir=folder) as name:
-                _unpack(package, Path(name)).rename(kept)
-    return kept / "usr" / "bin" / package
+                _unpack(package, Path(name)).rename(unpacked)
+    return unpacked / "usr" / "bin" / package
 
 
 def _unpack(package: str, folder: Path) -> Path:

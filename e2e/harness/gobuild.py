@@ -98,7 +98,7 @@ def is_built(module: GoModule) -> bool:
 
 
 def cache_folder() -> Path:
-    """Where built executables are kept: $OLMV1_CACHE_DIR, else olmv1 in the user's cache."""
+    """Where built executables are cached: $OLMV1_CACHE_DIR, else olmv1 in the user's cache."""
     if own := os.environ.get("OLMV1_CACHE_DIR"):
         return Path(own)
     shared = os.environ.get("XDG_CACHE_HOME")

@@ -81,7 +81,7 @@ class CertificateAuthority:
 
     @classmethod
     def load_or_create(cls, folder: Path, name: str) -> "CertificateAuthority":
-        """The authority kept in `folder` as NAME.crt and NAME.key; made there if absent."""
+        """The authority stored in `folder` as NAME.crt and NAME.key; made there if absent."""
         certificate, key = folder / f"{name}.crt", folder / f"{name}.key"
         if certificate.is_file() and key.is_file():
             return cls(KeyPair(certificate.read_bytes(), key.read_bytes()))

@@ -36,7 +36,7 @@ class TlsServer(Running):
         """What is run, found or built at its first use. Errors: BuildFailed."""
 
     def arguments(self) -> tuple[str, ...]:
-        """Its arguments beside those that all take."""
+        """Its arguments in addition to those that all take."""
         return ()
 
     @property

@@ -20,8 +20,8 @@ SCRIPT = ROOT / "image" / "build.sh"
 """What `make image` runs."""
 ARCHIVE = ROOT / "build" / "image.tar"
 """What it leaves: an OCI archive."""
-KEPT = 3
-"""Images of so many states of the sources are kept: another run may be using one."""
+MAX_CACHED = 3
+"""Images of so many states of the sources are cached: another run may be using one."""
 NO_PACKAGES = 3
 """What it ends with where Debian packages cannot be had."""
 
@@ -81,7 +81,7 @@ def made_once(target: Path, make: Callable[[Path], None]) -> Path:
             make(partial)
             partial.replace(target)
             made = sorted(target.parent.iterdir(), key=lambda path: path.stat().st_mtime)
-            for old in made[:-KEPT]:
+            for old in made[:-MAX_CACHED]:
                 shutil.rmtree(old)
     return target
 

@@ -50,7 +50,7 @@ class NodePlaces:
 
     @property
     def boot_id(self) -> Path:
-        """What the kubelet tells as the boot ID of the node; it reads it when it starts."""
+        """What the kubelet reports as the boot ID of the node; it reads it when it starts."""
         return self.root / "boot-id"
 
     @property

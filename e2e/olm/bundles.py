@@ -130,7 +130,7 @@ class BundleSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitedBundle(BundleSpec):
-    """A bundle that names the last version of OpenShift it works with, in its CSV or beside it."""
+    """A bundle that names the last version of OpenShift it works with, in its CSV or next to it."""
 
     latest: str
     in_csv: bool = True

@@ -42,7 +42,7 @@ class ChartUnderTest:
 
     @property
     def snapshots(self) -> Path:
-        """Where what it renders is kept."""
+        """Where what it renders is stored."""
         return ROOT / "tests" / "charts" / "snapshots" / self.name
 
     def values_arguments(self, name: str) -> list[str]:

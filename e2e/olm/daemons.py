@@ -29,7 +29,7 @@ def daemon(
 ) -> ChildProcess:
     """A program with a small environment; it is not started yet.
 
-    `executable` is another one than that beside this interpreter.
+    `executable` is another one than that next to this interpreter.
     """
     own = environment or {}
     forked = _forked and not executable and "LD_PRELOAD" not in own

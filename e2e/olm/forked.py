@@ -4,8 +4,8 @@
 
 A server for each program has imported it, and forks a process for each start. That has the
 arguments, the environment, the standard streams, the session and the signals of a process of its
-own, and how it ends is told. What is tested of a start itself runs the true program, and so does
-what preloads a library.
+own, and its exit code is reported. What is tested of a start itself runs the true program, and so
+does what preloads a library.
 """
 
 import atexit
@@ -34,7 +34,7 @@ from e2e.harness._launch import die_with_parent
 from e2e.harness.process import ChildProcess, Process, service_environment
 
 PARTS = ("settings", "__main__", "wiring", "exposition")
-"""What programs have beside where their console script begins."""
+"""What programs have next to where their console script begins."""
 LATER = (
     "olm_runtime.http.bulk",
     "olm_runtime.http.metrics_page",
@@ -106,9 +106,9 @@ class _Forked:
 
     def _await(self) -> None:
         with self._connection:
-            told = self._connection.recv(32)
+            code = self._connection.recv(32)
         with self._lock:
-            self._code = int(told) if told else -signal.SIGKILL  # the server was killed, and it
+            self._code = int(code) if code else -signal.SIGKILL  # the server was killed, and it
             os.close(self._handle)
         self._ended.set()
 
@@ -152,7 +152,7 @@ def _serve(program: str, address: str) -> Callable[[], int | None]:
             ready, _, _ = select.select([server.fileno(), woken], [], [])
             if woken in ready:
                 os.read(woken, 512)
-                _tell_ends(callers)
+                _send_exit_codes(callers)
             if server.fileno() not in ready:
                 continue
             call, _ = server.accept()
@@ -175,8 +175,8 @@ def _serve(program: str, address: str) -> Callable[[], int | None]:
     return main
 
 
-def _tell_ends(callers: dict[int, socket.socket]) -> None:
-    """Tells callers whose processes have ended how they did."""
+def _send_exit_codes(callers: dict[int, socket.socket]) -> None:
+    """Sends the exit codes of processes that have ended to their callers."""
     for pid in list(callers):
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:

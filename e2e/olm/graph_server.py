@@ -88,8 +88,8 @@ class GraphServer:
                     world.callers.append(self.headers.get("Authorization"))
                     status, answer = world._value(parse_qs(place.query)["query"][0])
                 elif place.path == ALERTS_PATH:
-                    told = {"status": "success", "data": {"alerts": world.alerts}}
-                    status, answer = HTTPStatus.OK, told
+                    alerts = {"status": "success", "data": {"alerts": world.alerts}}
+                    status, answer = HTTPStatus.OK, alerts
                 else:
                     asked = Asked(place.path, place.query, dict(self.headers))
                     status, answer = world._graph(asked)
@@ -101,7 +101,7 @@ class GraphServer:
                 self.wfile.write(body)
 
             def log_message(self, *_: object) -> None:
-                """Requests are kept, not printed."""
+                """Requests are recorded, not printed."""
 
         return Handler
 
@@ -113,8 +113,8 @@ class GraphServer:
         self.queries.append(query)
         value = self.values.get(query)
         if value is None:
-            told = {"status": "error", "errorType": "unavailable", "error": "out of order"}
-            return HTTPStatus.SERVICE_UNAVAILABLE, told
+            error = {"status": "error", "errorType": "unavailable", "error": "out of order"}
+            return HTTPStatus.SERVICE_UNAVAILABLE, error
         samples = [{"metric": {}, "value": [0, value]}]
         return HTTPStatus.OK, {
             "status": "success",

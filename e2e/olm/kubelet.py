@@ -165,7 +165,7 @@ class _Pod:
         child = self._process.start(*self._addresses())
         probe = partial(_answers, self.health)
         child.wait_ready(probe, timeout=READY_SECONDS, interval=LOOK_SECONDS)
-        self._tell("True")
+        self._report("True")
         behind = self._kubelet.catalogs.behind if self._component == "catalogd" else []
         behind.append(self._content)
         try:
@@ -178,7 +178,7 @@ class _Pod:
             behind.remove(self._content)
         if child.pid is None:
             self._restarts += 1
-            self._tell("False")
+            self._report("False")
 
     def _addresses(self) -> Sequence[str]:
         health = f"--health-probe-bind-address={HOST}:{self.health}"
@@ -192,7 +192,7 @@ class _Pod:
             f"--external-address=localhost:{self._kubelet.catalogs.port}",
         )
 
-    def _tell(self, ready: str) -> None:
+    def _report(self, ready: str) -> None:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         container: dict[str, Any] = {
             "name": "manager",

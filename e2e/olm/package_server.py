@@ -100,7 +100,7 @@ class PackageServer:
         )
         with Api(self.control_plane) as api:
             api.wait_condition(API_SERVICE, "Available", "True")
-        with self.control_plane.client() as client:  # what is told may be of the one before
+        with self.control_plane.client() as client:  # the condition may be of the one before
             served = f"/apis/{GROUP}/v1"
             wait_until(lambda: answers_ok(client, served), what=f"{served} is served")
 

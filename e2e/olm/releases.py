@@ -28,7 +28,7 @@ class ReleaseSpec:
 
     extra      more manifests by file name, or others in place of those of that name
     without    files that it does not have
-    metadata   of the release, beside its version
+    metadata   of the release, in addition to its version
     """
 
     version: str

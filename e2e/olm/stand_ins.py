@@ -1,4 +1,4 @@
-"""What works in a cluster beside the programs of OLM Classic, as far as it goes without nodes.
+"""What works in a cluster next to the programs of OLM Classic, as far as it goes without nodes.
 
 olm-operator  where it does not run itself: gives OperatorGroups their namespaces, has
               ClusterServiceVersions succeed, and deletes those that are replaced
@@ -41,7 +41,7 @@ Change = Event[KubeObject]
 
 @dataclass(slots=True)
 class OperatorRules:
-    """What the stand-in of olm-operator is told by tests.
+    """What tests have the stand-in of olm-operator do.
 
     phases  of ClusterServiceVersions by name; Succeeded for all others, "" leaves it as it is
     """
@@ -51,7 +51,7 @@ class OperatorRules:
 
 @dataclass(slots=True)
 class NodeRules:
-    """What the stand-in of nodes is told by tests.
+    """What tests have the stand-in of nodes do.
 
     waiting  why containers of pods wait, by image: a reason and a message; pods that are there
              already stay as they are

@@ -19,8 +19,8 @@ API_PORT = 5443
 GROUP, VERSION = "dictionary.example.com", "v1"
 ROOT = f"/apis/{GROUP}/{VERSION}"
 LINGER_SECONDS = 15.0
-"""For which it answers after SIGTERM: the API server still calls it, until kube-proxy has been told
-by a machine that does much else."""
+"""For which it answers after SIGTERM: the API server still calls it, until kube-proxy has been
+notified by a machine that does much else."""
 
 
 def answer(path: str) -> tuple[int, dict[str, Any]]:

@@ -120,9 +120,9 @@ class Operator:
             "data": {"text": f"{WORDS}, {greeting['spec']['name']}!", "version": VERSION},
         }
         self._cluster.apply(f"/api/v1/namespaces/{namespace}/configmaps/{name}", said)
-        self._tell(greeting, name)
+        self._write_status(greeting, name)
 
-    def _tell(self, greeting: Json, name: str) -> None:
+    def _write_status(self, greeting: Json, name: str) -> None:
         status = {"configMap": name, "version": VERSION}
         if greeting.get("status") != status:
             self._write(greeting, {"status": status}, "/status")

@@ -117,7 +117,7 @@ async def _content(job: Job, images: ImageStore) -> _Content | None:
         most = job.limits.total_bytes
         if taken_from := await take(job.served, source.digest, folder, most=most):
             return _Content(reference, folder, taken_from)
-    pulled = await images.pull_news(
+    pulled = await images.pull_if_changed(
         reference,
         known=job.known_source,
         owner=job.catalog,

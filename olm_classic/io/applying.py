@@ -53,7 +53,7 @@ class Applier:
         self._client = client
         self._namespace = namespace
         self._plan = plan
-        writer = client.telling(warned)
+        writer = client.with_warning_handler(warned)
         self._writer = writer.as_service_account(namespace, account) if account else writer
         self._definitions = Definitions(writer, field_manager=FIELD_MANAGER, announce=announce)
 

@@ -43,12 +43,12 @@ def why(output: Output, **options: Any) -> None:
     namespace, dialect = read_world(options), Dialect(options["dialect"])
     found = answer(namespace, dialect)
     if isinstance(found, ResolutionError):
-        told = explanation(namespace, found, dialect)
+        explained = explanation(namespace, found, dialect)
         if output.is_text:
             click.echo(f"{namespace.name} does not resolve\n")
-            click.echo("\n".join(error_lines(found, told)))
+            click.echo("\n".join(error_lines(found, explained)))
         else:
-            show({"namespace": namespace.name, "error": error_data(found, told)}, output)
+            show({"namespace": namespace.name, "error": error_data(found, explained)}, output)
         raise SystemExit(1)
     held = {
         name_of(each): held_back(namespace, name_of(each), Limit(time.monotonic), dialect)

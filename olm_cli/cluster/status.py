@@ -1,4 +1,4 @@
-"""`olm cluster status`: tells how far an update of a cluster is."""
+"""`olm cluster status`: shows how far an update of a cluster is."""
 
 import asyncio
 import sys
@@ -54,7 +54,7 @@ def status(details: str, watch: bool, reach: Reach, output: Output) -> None:
             raise click.UsageError("--watch is for people; ask again for -o " + output.format)
         show(run(_facts(reach)), output)
         return
-    run(_tell(reach, Details(details), watch=watch))
+    run(_show_status(reach, Details(details), watch=watch))
 
 
 async def _facts(reach: Reach) -> dict[str, Any]:
@@ -62,7 +62,7 @@ async def _facts(reach: Reach) -> dict[str, Any]:
         return status_facts(await read_cluster(kube), utc_now())
 
 
-async def _tell(reach: Reach, details: Details, *, watch: bool) -> None:
+async def _show_status(reach: Reach, details: Details, *, watch: bool) -> None:
     display = LiveDisplay(sys.stdout)
     async with cluster(reach) as kube:
         if not watch:

@@ -1,4 +1,4 @@
-"""`olm catalog remove`: removes a catalog, after telling who would miss it."""
+"""`olm catalog remove`: removes a catalog, after it has shown who would miss it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -45,7 +45,7 @@ def remove(catalog: str, output: Output, **given: Any) -> None:
     found = examine(catalog, ClusterOptions.of(given))
     names = [typed_name(CATALOG, catalog)]
     if output.is_text:
-        _tell(found)
+        _show_dependents(found)
     if given["preview"]:
         if not output.is_text:
             show(found.facts(), output, names)
@@ -59,7 +59,7 @@ def remove(catalog: str, output: Output, **given: Any) -> None:
         click.echo(f"{catalog} is gone" if given["wait"] else f"{catalog} is being deleted")
 
 
-def _tell(found: Examined) -> None:
+def _show_dependents(found: Examined) -> None:
     if found.fault:
         click.echo(f"what {name_of(found.raw)} has is not known: {found.fault}")
         click.echo("by their selectors these extensions may look into it:")

@@ -32,7 +32,7 @@ def lines(facts: Mapping[str, Any], now: datetime) -> Iterator[str]:
     phase = Phase(facts["phase"])
     yield f"{facts['name']}: {click.style(phase.value, fg=phase.colour)}"
     unpacked, poll = facts["lastUnpacked"], poll_text(facts["pollIntervalMinutes"])
-    told = (
+    rows = (
         ("image", facts["image"]),
         ("digest", facts["digest"]),
         ("unpacked", f"{unpacked} ({age(unpacked, now)} ago)" if unpacked else ""),
@@ -42,7 +42,7 @@ def lines(facts: Mapping[str, Any], now: datetime) -> Iterator[str]:
         ("packages", str(facts["packages"]) if facts.get("packages") is not None else ""),
         ("age", age(facts["created"], now)),
     )
-    yield from (f"  {title:<9} {text}" for title, text in told if text)
+    yield from (f"  {title:<9} {text}" for title, text in rows if text)
     for each in facts["conditions"]:
         message = f": {each['message']}" if each["message"] else ""
         first, *rest = f"{each['type']} {each['status']} {each['reason']}{message}".splitlines()

@@ -14,7 +14,7 @@ class Form(Enum):
     """Where a catalog is."""
 
     CLUSTER = auto()
-    KEPT = auto()
+    CACHED = auto()
     """What a catalog of the cluster was at a digest, as it was read then."""
     FOLDER = auto()
     IMAGE = auto()
@@ -71,7 +71,7 @@ def _form(where: str, *, named: bool) -> Form:
         return Form.FOLDER
     name, at, _ = where.partition("@")
     if "/" not in name and ":" not in name and not named and not Path(where).exists():
-        return Form.KEPT if at else Form.CLUSTER
+        return Form.CACHED if at else Form.CLUSTER
     tagged = ":" in name.rpartition("/")[2] or at
     if where.startswith((".", "/", "~")) or not tagged:
         raise TerminalError(f"{where}: no such folder", hint="give the root folder of a catalog")

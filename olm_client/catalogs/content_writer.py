@@ -57,8 +57,8 @@ class ContentWriter:
             self._progress.show(f"reading a catalog: {number} of {counted(len(names), 'package')}")
             values = [orjson.loads(blob) for blob in blobs_in(db, name)]
             summary = summary_of(name, values)
-            told = (orjson.dumps(each.to_json()) for each in (summary, choices_of(values)))
-            row = (name, summary.display_name, _digest(values), *told, *icon_of(values))
+            documents = (orjson.dumps(each.to_json()) for each in (summary, choices_of(values)))
+            row = (name, summary.display_name, _digest(values), *documents, *icon_of(values))
             db.execute("INSERT INTO packages VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         db.commit()
 

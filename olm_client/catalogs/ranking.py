@@ -35,8 +35,8 @@ def ranked(
     deprecated, then those whose one line has more of the words: it says what a package is for. Then
     the shorter name, which is nearer to what was typed.
     """
-    telling = [word for word in words if word.casefold() not in NOISE] or words
-    sought = [_pattern(word) for word in telling]
+    significant = [word for word in words if word.casefold() not in NOISE] or words
+    sought = [_pattern(word) for word in significant]
     found = []
     for item, package in offers:
         texts = fields(package)

@@ -72,7 +72,7 @@ class Sources:
                 return self._folder(Path(choice.where))
             case Form.IMAGE:
                 return self._image(choice.where)
-            case Form.KEPT:
+            case Form.CACHED:
                 return self._cached(choice.where)
             case Form.CLUSTER:
                 return self._of_cluster(choice.where)

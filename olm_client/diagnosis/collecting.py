@@ -54,7 +54,7 @@ _SECRET_KEYS = frozenset({"tls.crt", "ca.crt"})
 
 @dataclass(slots=True)
 class Collector:
-    """Reads one snapshot. `told` is called with what is being read.
+    """Reads one snapshot. `report` is called with what is being read.
 
     `cas` are the CAs of a catalogd that is asked directly, `allow_http` is to ask one without TLS.
     """
@@ -62,7 +62,7 @@ class Collector:
     kube: KubeClient
     access: ClusterAccess
     wanted: frozenset[Fact]
-    told: Callable[[str], None]
+    report: Callable[[str], None]
     cas: Path | None = None
     allow_http: bool = False
     _objects: dict[Fact, Sequence[KubeObject]] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Collector:
 
     async def collect(self) -> Snapshot:
         """Raises ApiError if the API server cannot be asked at all."""
-        self.told("asking the API server who you are")
+        self.report("asking the API server who you are")
         snapshot = await _identity(self.kube, self.access)
         lists = Lists(self.kube)
         # Before extensions: what is made meanwhile must not look like a leftover.
@@ -106,7 +106,7 @@ class Collector:
             work[fact].close()
         fitting = [fact for fact in work if fact in needed]
         if fitting:
-            self.told(f"reading {', '.join(fitting)}")
+            self.report(f"reading {', '.join(fitting)}")
         for fact, (objects, lacks) in zip(
             fitting, await asyncio.gather(*(work[fact] for fact in fitting)), strict=True
         ):
@@ -164,18 +164,18 @@ class Collector:
         """With the answers to what is no list."""
         wanted = closure(self.wanted)
         if Fact.STUCK in wanted:
-            self.told("reading what is being deleted")
+            self.report("reading what is being deleted")
             snapshot = await read_stuck(snapshot, lists)
         if Fact.ANSWERS in wanted:
-            self.told("asking catalogd")
+            self.report("asking catalogd")
             snapshot = await ask_catalogd(
                 snapshot, self.access, self.cas, allow_http=self.allow_http
             )
         if Fact.REGISTRIES in wanted:
-            self.told("asking registries")
+            self.report("asking registries")
             snapshot = await ask_registries(snapshot)
         if Fact.RIGHTS in wanted:
-            self.told("asking for your rights")
+            self.report("asking for your rights")
             snapshot = await ask_rights(snapshot, self.kube)
         return snapshot
 
@@ -216,7 +216,7 @@ async def _identity(kube: KubeClient, access: ClusterAccess) -> Snapshot:
     try:
         found = await kube.request("POST", path, body=review)
     except ApiError:
-        return snapshot  # it serves, and does not tell: only the name is not known
+        return snapshot  # it serves, and does not say who asks: only the name is not known
     user = ((found.get("status") or {}).get("userInfo") or {}).get("username") or ""
-    told = (found.get("metadata") or {}).get("creationTimestamp")
-    return replace(snapshot, user=str(user), now=parse_time(told) or snapshot.now)
+    created = (found.get("metadata") or {}).get("creationTimestamp")
+    return replace(snapshot, user=str(user), now=parse_time(created) or snapshot.now)

@@ -47,14 +47,14 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who is to take a finalizer off; `told` is a sentence about it.
+    """Who is to take a finalizer off; `description` is a sentence about it.
 
     `extension` installed it, `workloads` are its Deployments; both may be empty.
     """
 
     finalizer: str
     state: State
-    told: str
+    description: str
     extension: str = ""
     workloads: tuple[KubeObject, ...] = ()
 
@@ -130,14 +130,14 @@ def _of_extension(snapshot: Snapshot, extension: str, finalizer: str) -> Holder:
     workloads = tuple(snapshot.owned_by(Fact.DEPLOYMENTS, kind, extension))
     if any(map(available, workloads)):
         working = [each for each in workloads if available(each)]
-        told = f"its controller is most likely {_named(working)}, which works"
-        return Holder(finalizer, State.WORKING, told, extension, tuple(working))
+        text = f"its controller is most likely {_named(working)}, which works"
+        return Holder(finalizer, State.WORKING, text, extension, tuple(working))
     if workloads:
         pods = sum(map(desired, workloads))
-        told = f"its controller is most likely {_named(workloads)}, with 0 of {pods} pods working"
-        return Holder(finalizer, State.DOWN, told, extension, workloads)
-    told = f"its controller is gone: no Deployment of extension {extension} is there"
-    return Holder(finalizer, State.GONE, told, extension)
+        text = f"its controller is most likely {_named(workloads)}, with 0 of {pods} pods working"
+        return Holder(finalizer, State.DOWN, text, extension, workloads)
+    text = f"its controller is gone: no Deployment of extension {extension} is there"
+    return Holder(finalizer, State.GONE, text, extension)
 
 
 def _named(objects: Sequence[KubeObject]) -> str:

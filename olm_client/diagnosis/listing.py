@@ -1,4 +1,4 @@
-"""Lists of the API server as facts: what may not be read is told, what is not served is empty."""
+"""Lists of the API server as facts: what may not be read is named, what is not served is empty."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence

@@ -59,18 +59,18 @@ class AccountRemoval:
     """
 
     deleted: Sequence[KubeObject] = ()
-    kept: Sequence[tuple[KubeObject, str]] = ()
+    retained: Sequence[tuple[KubeObject, str]] = ()
     fault: str = ""
 
 
 def account_removal(found: AccountObjects, going: Iterable[KubeObject]) -> AccountRemoval:
     """What becomes of an account; `going` is what is deleted before, with the extension."""
     deleted: list[KubeObject] = []
-    kept: list[tuple[KubeObject, str]] = []
+    retained: list[tuple[KubeObject, str]] = []
 
     def judge(obj: KubeObject, reason: str) -> None:
         if reason:
-            kept.append((obj, reason))
+            retained.append((obj, reason))
         else:
             deleted.append(obj)
 
@@ -79,12 +79,12 @@ def account_removal(found: AccountObjects, going: Iterable[KubeObject]) -> Accou
         of_another = "" if has_subject(binding, found.account) else "it binds another account"
         judge(binding, of_another or used or _foreign(binding))
     for role in found.roles:
-        judge(role, used or _foreign(role) or _bound_by(role, (obj for obj, _ in kept)))
+        judge(role, used or _foreign(role) or _bound_by(role, (obj for obj, _ in retained)))
     if found.service_account is not None:
         judge(found.service_account, used or _foreign(found.service_account))
     if found.namespace is not None:
-        judge(found.namespace, _namespace_kept(found, [*going, *deleted]))
-    return AccountRemoval(deleted, kept)
+        judge(found.namespace, _namespace_reason(found, [*going, *deleted]))
+    return AccountRemoval(deleted, retained)
 
 
 def _used_by(found: AccountObjects) -> str:
@@ -147,7 +147,7 @@ def has_subject(binding: KubeObject, account: Account) -> bool:
     )
 
 
-def _namespace_kept(found: AccountObjects, going: Sequence[KubeObject]) -> str:
+def _namespace_reason(found: AccountObjects, going: Sequence[KubeObject]) -> str:
     namespace = found.namespace or {}
     if FIELD_MANAGER not in {entry.get("manager") for entry in entries_of(namespace)}:
         return "olm did not make it"
@@ -202,7 +202,7 @@ def account_facts(removal: AccountRemoval) -> Mapping[str, Any]:
         return {"unknown": removal.fault}
     return {
         "deleted": [_facts(obj) for obj in removal.deleted],
-        "kept": [{**_facts(obj), "reason": reason} for obj, reason in removal.kept],
+        "kept": [{**_facts(obj), "reason": reason} for obj, reason in removal.retained],
     }
 
 
@@ -223,6 +223,6 @@ def account_lines(removal: AccountRemoval) -> Iterator[str]:
     if removal.deleted:
         yield "after it would be deleted, as olm install wrote it:"
         yield from (f"  {key_of(obj)}" for obj in removal.deleted)
-    if removal.kept:
+    if removal.retained:
         yield "would stay:"
-        yield from (f"  {key_of(obj)}: {reason}" for obj, reason in removal.kept)
+        yield from (f"  {key_of(obj)}: {reason}" for obj, reason in removal.retained)

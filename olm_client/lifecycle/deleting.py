@@ -145,18 +145,18 @@ class Deletion:
         Raises OLMError if the namespace does not go.
         """
         found = await preview_account(self._kube, self._removal)
-        deleted, kept = [], list(found.kept)
+        deleted, retained = [], list(found.retained)
         for obj in found.deleted:
             try:
                 await self._kube.delete(obj, uid=str(metadata(obj)["uid"]))
             except ApiError as error:
-                kept.append((obj, f"was not deleted: {error.message}"))
+                retained.append((obj, f"was not deleted: {error.message}"))
             else:
                 deleted.append(obj)
         for obj in deleted:
             if obj["kind"] == NAMESPACE.kind:
                 await self._until_done(partial(self._namespace, name_of(obj)))
-        return AccountRemoval(deleted, kept, found.fault)
+        return AccountRemoval(deleted, retained, found.fault)
 
     async def _namespace(self, name: str) -> Standing | None:
         live = await self._kube.find(NAMESPACE, name)

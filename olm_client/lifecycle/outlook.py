@@ -122,8 +122,8 @@ def outlook(
     commands = _commands(found, request, contents, newest)
     if state.phase is Phase.SUSPENDED:
         found = replace(found, standing=Standing.SUSPENDED)
-    told = state.phase in (Phase.SUSPENDED, Phase.RETRYING, Phase.BLOCKED)
-    first = [state.message.partition("\n")[0]] if told else []
+    hindered = state.phase in (Phase.SUSPENDED, Phase.RETRYING, Phase.BLOCKED)
+    first = [state.message.partition("\n")[0]] if hindered else []
     return replace(found, reasons=[*first, *why, *notes], commands=commands)
 
 

@@ -188,8 +188,8 @@ class Planner:
         except ResolutionError as error:
             if error.findings.considered:
                 packages = [each.package for each in contents if each.package is not None]
-                told = [*unknown_channels(desired, packages), error.hint]
-                raise TerminalError(error.message, hint="; ".join(filter(None, told))) from error
+                hints = [*unknown_channels(desired, packages), error.hint]
+                raise TerminalError(error.message, hint="; ".join(filter(None, hints))) from error
             instead = await asyncio.to_thread(
                 hint_text,
                 error,

@@ -25,15 +25,15 @@ from olm_runtime.plurals import counted
 class Removal:
     """What becomes of an extension's objects.
 
-    `deleted` would be deleted, `kept` belong to another owner by now, `unknown` could not be read
-    (with the reason). `after`: the account, for when all this is gone. `gone`: it is, and only
-    the account is left. `fault` is why the objects of the extension are not known.
+    `deleted` would be deleted, `retained` belong to another owner by now, `unknown` could not be
+    read (with the reason). `after`: the account, for when all this is gone. `gone`: it is, and
+    only the account is left. `fault` is why the objects of the extension are not known.
     """
 
     extension: KubeObject
     account_exists: bool
     deleted: Sequence[KubeObject] = ()
-    kept: Sequence[KubeObject] = ()
+    retained: Sequence[KubeObject] = ()
     unknown: Sequence[tuple[KubeObject, str]] = ()
     instances: Sequence[Instances] = ()
     after: AccountRemoval = field(default_factory=AccountRemoval)
@@ -152,7 +152,7 @@ def facts(removal: Removal) -> dict[str, Any]:
         "extension": name_of(removal.extension),
         "objects": [_facts(obj) for obj in removal.deleted],
         "customResources": [instances_facts(each) for each in removal.instances],
-        "kept": [_facts(obj) for obj in removal.kept],
+        "kept": [_facts(obj) for obj in removal.retained],
         "unknown": [{**_facts(obj), "message": why} for obj, why in removal.unknown],
         "account": account_facts(removal.after),
         "obstacles": obstacle_facts(obstacles(removal)),
@@ -184,9 +184,9 @@ def lines(removal: Removal, paint: Paint = plain) -> Iterator[str]:
         yield "no objects would be deleted"
     for each in removal.instances:
         yield instances_line(each)
-    if removal.kept:
+    if removal.retained:
         yield "somebody else's by now, would stay:"
-        yield from _indented(str(key_of(obj)) for obj in removal.kept)
+        yield from _indented(str(key_of(obj)) for obj in removal.retained)
     for obj, why in removal.unknown:
         yield f"{key_of(obj)}: not known: {why}"
     yield from account_lines(removal.after)

@@ -39,7 +39,7 @@ async def preview_removal(kube: KubeClient, record: Record) -> Removal:
         record.raw,
         exists,
         deleted=deleted,
-        kept=[obj for obj in live.values() if obj not in deleted],
+        retained=[obj for obj in live.values() if obj not in deleted],
         unknown=[
             (content[key], error.message)
             for key, error in found.items()

@@ -11,7 +11,7 @@ from api.olm.v1.clusterextension import BundleMetadata, ClusterExtension
 from api.olm.v1.kinds import CATALOG, OBJECT_SET
 from olm_client.extension import find_extension
 from olm_client.reach import ClusterOptions, Reach
-from olm_client.resolution.kept_packages import CatalogdWhenAsked, packages_of
+from olm_client.resolution.cached_packages import CatalogdWhenAsked, packages_of
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.watch.lister import listed

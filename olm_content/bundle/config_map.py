@@ -54,8 +54,8 @@ def filled_config_map(
         }
     if (size := _size(contents)) > limit:
         raise BundleError(f"the manifests take {size} bytes, and may take {limit}")
-    kept = metadata(config_map).get("annotations") or {}
-    return {**config_map, "metadata": {**metadata(config_map), "annotations": kept | noted}, **data}
+    annotations = (metadata(config_map).get("annotations") or {}) | noted
+    return {**config_map, "metadata": {**metadata(config_map), "annotations": annotations}, **data}
 
 
 def read_config_map(config_map: KubeObject) -> tuple[KubeObject, ...]:

@@ -44,7 +44,7 @@ class _Parts(NamedTuple):
 def canonical(text: str) -> str:
     """The canonical spelling of a quantity. Raises ValueError if it is none."""
     parts = _parts(text)
-    if _is_kept(parts.whole, parts.fraction, parts.binary, parts.exponent):
+    if _is_canonical(parts.whole, parts.fraction, parts.binary, parts.exponent):
         return text
     value = parts.value()
     if parts.binary and abs(value) >= 1024:
@@ -72,7 +72,7 @@ def _parts(text: str) -> _Parts:
     return _Parts(found[1], whole, fraction, kind[1], exponent, kind[3] is not None)
 
 
-def _is_kept(whole: str, fraction: str, binary: str | None, exponent: int) -> bool:
+def _is_canonical(whole: str, fraction: str, binary: str | None, exponent: int) -> bool:
     """Whether Kubernetes' quick reader takes the spelling for canonical: few digits, no zeros."""
     digits = whole + fraction
     if binary:

@@ -155,7 +155,7 @@ class Rollout:
     async def look(self, phases: Sequence[Phase], known: str) -> Progress:
         """Watches and probes what is there, and writes nothing. Raises OLMError.
 
-        What differs from what was applied is told of the newest revision, once that rolled out;
+        What differs from what was applied is reported of the newest revision, once that rolled out;
         `known` is the record of how it was left.
         """
         objects = self._noted(phases)

@@ -1,13 +1,13 @@
 """Watches of what we manage: the memory of the controller follows our objects only.
 
-All that is kept is metadata, and of most kinds no more is asked for; of kinds that are probed it is
-also whether an object works, so that it need not be read.
+Only metadata is cached, and of most kinds no more is asked for; of kinds that are probed also
+whether an object works, so that it need not be read.
 
 One watch per owner, kind and namespace, as the owner's identity and with its label as the
 selector: nothing wider, so that an identity needs rights only where its objects are. Where an owner
 has few objects of a kind without namespaces, there is one for each, by its name: the API server
 holds each change of such a kind against every watch of it, but for those of other names. So it is
-for the only one of a kind in a namespace: a watch by name may tell what there is, by one request in
+for the only one of a kind in a namespace: a watch by name may send what there is, by one request in
 place of two, which by label takes the server longer the more objects of the kind there are.
 
 Their stores are also a cache: while nothing changes, nothing is asked for. A watch that is denied

@@ -30,17 +30,17 @@ class Attributes:
         return {"resourceAttributes": {field: getattr(self, field) for field in fields}}
 
     def refusal(self, user: str, reason: str = "") -> str:
-        """What somebody is told who may not do it, in the API server's words."""
-        told = f": {reason}" if reason else ""
+        """The answer to somebody who may not do it, in the API server's words."""
+        detail = f": {reason}" if reason else ""
         if not self.resource:
-            return f'forbidden: User "{user}" cannot {self.verb} path "{self.path}"{told}'
+            return f'forbidden: User "{user}" cannot {self.verb} path "{self.path}"{detail}'
         resource = f"{self.resource}/{self.subresource}" if self.subresource else self.resource
         scope = f'in the namespace "{self.namespace}"' if self.namespace else "at the cluster scope"
         named = f' "{self.name}"' if self.name else ""
         return (
             f"{self.resource}.{self.group}{named} is forbidden: "
             f'User "{user}" cannot {self.verb} resource "{resource}" '
-            f'in API group "{self.group}" {scope}{told}'
+            f'in API group "{self.group}" {scope}{detail}'
         )
 
 

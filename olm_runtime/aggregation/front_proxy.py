@@ -1,4 +1,4 @@
-"""Who asks: identities, as certificates and the headers of a front proxy tell them. Pure."""
+"""Who asks: identities, as certificates and the headers of a front proxy name them. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -13,7 +13,7 @@ class Remembered(Generic[V]):
     """Answers by key, the oldest forgotten when there are MOST."""
 
     def __init__(self, clock: Callable[[], float], most: int = MOST) -> None:
-        """`clock` tells seconds."""
+        """`clock` gives seconds."""
         self._clock = clock
         self._most = most
         self._known: dict[str, tuple[V, float]] = {}

@@ -21,7 +21,7 @@ from olm_runtime.certificates.content import (
 )
 
 MAX_AUTHORITIES = 8
-"""CAs that are kept when a Secret is lost, its own among them."""
+"""CAs that are preserved when a Secret is lost, its own among them."""
 
 
 class _UnusableError(ValueError):

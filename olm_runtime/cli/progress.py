@@ -6,7 +6,7 @@ from typing import TextIO
 from olm_runtime.cli.display import LiveDisplay
 
 FIRST_SECONDS = 0.4
-"""Work that takes less is not told of."""
+"""Work that takes less is not shown."""
 EVERY_SECONDS = 0.1
 _UNIT = 1 << 20
 

@@ -1,4 +1,4 @@
-"""What tells the health of an object to tools that know nothing of its kind. Pure.
+"""What shows the health of an object to tools that know nothing of its kind. Pure.
 
 kstatus (sigs.k8s.io/cli-utils), and with it Flux, Helm and kpt, reads status.observedGeneration and
 two conditions that stand in a status only while they hold:

@@ -287,8 +287,8 @@ class ObjectReconciler(Generic[C]):
         """Writes a status if it is another; the object as written."""
         self._controller.observe(obj, status, seconds)
         kstatus = self._controller.kstatus
-        told = with_kstatus(obj, status, self._clock()) if kstatus else status
-        written = await self._statuses.write(obj, told)
+        desired = with_kstatus(obj, status, self._clock()) if kstatus else status
+        written = await self._statuses.write(obj, desired)
         if written is not None:
             self._events.announce(obj, self._controller.events(obj, status, context))
         return written

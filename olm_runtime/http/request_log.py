@@ -26,7 +26,7 @@ def write_requests(verbosity: int) -> None:
 
 
 def are_written() -> bool:
-    """Whether requests are to be told of."""
+    """Whether requests are to be logged."""
     return _Verbosity.said >= LINES_FROM
 
 

@@ -48,7 +48,7 @@ class KubeClient:
     def __init__(
         self, transport: Transport, mapper: RestMapper | None = None, silent: set[str] | None = None
     ) -> None:
-        """All identities share the mapper, and by `apiVersion` what tells no initial events."""
+        """All identities share the mapper, and by `apiVersion` what sends no initial events."""
         self._transport = transport
         self._mapper = RestMapper() if mapper is None else mapper
         self._silent: set[str] = set() if silent is None else silent
@@ -91,9 +91,9 @@ class KubeClient:
         user = f"system:serviceaccount:{namespace}:{name}"
         return self._over(self._transport.impersonating(user))
 
-    def telling(self, warned: Callable[[str], None]) -> Self:
-        """The same client; `warned` is told what the server warns of, such as old versions."""
-        return self._over(self._transport.telling(warned))
+    def with_warning_handler(self, warned: Callable[[str], None]) -> Self:
+        """The same client; `warned` gets what the server warns of, such as old versions."""
+        return self._over(self._transport.with_warning_handler(warned))
 
     def _over(self, transport: Transport) -> Self:
         return type(self)(transport, self._mapper, self._silent)
@@ -114,7 +114,7 @@ class KubeClient:
         """Has the next `resource` of a group and version asked of the server."""
         self._mapper.forget(api_version)
 
-    def tells_initial_events(self, gvk: GVK) -> bool:
+    def sends_initial_events(self, gvk: GVK) -> bool:
         """Whether a watch may begin with what there is, as far as is known."""
         return gvk.api_version not in self._silent
 
@@ -192,19 +192,19 @@ class KubeClient:
         params = {k: v for k, v in selectors.items() if v}
         pages = params | {"limit": str(page_size or PAGE_SIZE)}
 
-        def kept(item: KubeObject) -> KubeObject:
+        def wanted(item: KubeObject) -> KubeObject:
             return keep(_of_kind(gvk, item))
 
         begun = params | _since(not_older_than) if not_older_than else pages
         try:
-            items, version = await self._pages(path, begun, accept, kept)
+            items, version = await self._pages(path, begun, accept, wanted)
         except GoneError:  # while we were reading, the first page became too old for the next
-            items, version = await self._pages(path, params, accept, kept)
+            items, version = await self._pages(path, params, accept, wanted)
         except ApiError as error:
             if not not_older_than or error.status != 504:
                 raise
             # The server is not there yet, or never will be: etcd was restored from a backup.
-            items, version = await self._pages(path, pages, accept, kept)
+            items, version = await self._pages(path, pages, accept, wanted)
         return items, version
 
     async def _pages(
@@ -212,14 +212,14 @@ class KubeClient:
         path: str,
         params: Mapping[str, str],
         accept: str,
-        kept: Callable[[KubeObject], KubeObject],
+        wanted: Callable[[KubeObject], KubeObject],
     ) -> tuple[list[KubeObject], str]:
         items: list[KubeObject] = []
         token = ""
         while True:
             asked = {**params, "continue": token} if token else params
             page = await self.request("GET", path, params=asked, accept=accept)
-            items += map(kept, page.get("items") or ())
+            items += map(wanted, page.get("items") or ())
             meta = page.get("metadata") or {}
             token = meta.get("continue") or ""
             if not token:
@@ -384,7 +384,7 @@ def _since(version: str) -> dict[str, str]:
 
 
 def ends_initial_events(event: Mapping[str, Any]) -> bool:
-    """Whether an event of a watch says that all was told of what there was at its beginning."""
+    """Whether an event of a watch says that all was sent of what there was at its beginning."""
     return event["type"] == "BOOKMARK" and INITIAL_EVENTS_END in annotations_of(event["object"])
 
 

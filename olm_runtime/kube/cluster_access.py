@@ -107,10 +107,10 @@ def _file_of(chain: bytes) -> Iterator[Path]:
     import tempfile  # late, for it takes longer to import than to use
 
     with tempfile.TemporaryDirectory(prefix="olm-") as private:
-        kept = Path(private, "chain.pem")
-        kept.touch(mode=0o600)
-        kept.write_bytes(chain)
-        yield kept
+        path = Path(private, "chain.pem")
+        path.touch(mode=0o600)
+        path.write_bytes(chain)
+        yield path
 
 
 def _memory_file() -> int | None:

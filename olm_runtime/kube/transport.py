@@ -80,7 +80,7 @@ class Transport:
     ) -> None:
         """`instead`: who is acted as, in place of whom the configuration names.
 
-        `warned` is told what the server warns of.
+        `warned` gets what the server warns of.
         """
         self._shared = shared
         self._instead = instead
@@ -106,8 +106,8 @@ class Transport:
         """The same connections, acting as a user."""
         return type(self)(self._shared, (("Impersonate-User", user),), self._warned)
 
-    def telling(self, warned: Callable[[str], None]) -> Self:
-        """The same connections and identity; `warned` is told what the server warns of."""
+    def with_warning_handler(self, warned: Callable[[str], None]) -> Self:
+        """The same connections and identity; `warned` gets what the server warns of."""
         return type(self)(self._shared, self._instead, warned)
 
     @property
@@ -230,10 +230,10 @@ class Transport:
             raise ApiError(f"cannot reach the API server: {error}", hint=hint) from error
         _note(method, url, f"{reply.status} {reply.reason}", began, headers, reply.headers)
         shared.answers[method, str(reply.status)] += 1
-        self._tell_warnings(reply)
+        self._report_warnings(reply)
         return reply
 
-    def _tell_warnings(self, reply: Reply) -> None:
+    def _report_warnings(self, reply: Reply) -> None:
         if self._warned is not None:
             for name, value in reply.headers:
                 if name.lower() == "warning":

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import ceil, nan
 
 WINDOW_SECONDS = 600.0
-MAX_KEPT = 1000
+MAX_VALUES = 1000
 """Of many observations the newest ones speak for the rest."""
 
 
@@ -15,7 +15,7 @@ class Summary:
 
     count: int = 0
     total: float = 0.0
-    _recent: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=MAX_KEPT))
+    _recent: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=MAX_VALUES))
 
     def observe(self, value: float, now: float) -> None:
         """Counts a value at `now`, in seconds on any clock that only goes forward."""

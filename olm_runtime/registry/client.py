@@ -345,16 +345,16 @@ class RegistryClient:
 class _Arriving:
     """Counts what comes of an image; a blob that is asked for again counts anew."""
 
-    def __init__(self, image: str, manifest: Manifest, tell: OnBytes | None) -> None:
+    def __init__(self, image: str, manifest: Manifest, on_bytes: OnBytes | None) -> None:
         self._image = image
         self._total = sum(blob.size for blob in (manifest.config, *manifest.layers))
-        self._tell = tell
+        self._on_bytes = on_bytes
         self._sizes: dict[str, int] = {}
 
     def note(self, blob: Descriptor, size: int) -> None:
-        if self._tell is not None:
+        if self._on_bytes is not None:
             self._sizes[blob.digest] = size
-            self._tell(self._image, sum(self._sizes.values()), self._total)
+            self._on_bytes(self._image, sum(self._sizes.values()), self._total)
 
 
 async def within(seconds: float, source: Source, ask: Callable[[Source], Awaitable[T]]) -> T:

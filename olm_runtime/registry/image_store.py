@@ -78,7 +78,7 @@ class ImageStore:
             canonical = await client.resolve(ref)
             return await self._pull(client, ref, _pinned(ref, canonical), owner, rules_for)
 
-    async def pull_news(
+    async def pull_if_changed(
         self, reference: str, *, known: str, owner: str, rules_for: RulesFor = everything
     ) -> PulledImage | None:
         """As `pull`; None while the reference still means `known`, which is canonical."""
@@ -89,7 +89,7 @@ class ImageStore:
                 return None
             return await self._pull(client, canonical, _pinned(ref, canonical), owner, rules_for)
 
-    async def kept(self, reference: str, *, owner: str) -> PulledImage | None:
+    async def stored(self, reference: str, *, owner: str) -> PulledImage | None:
         """What the owner pulled last for a reference, for when its registry does not answer."""
         ref = parse_ref(reference)
         found = await asyncio.to_thread(_complete, self._base / owner)

@@ -25,7 +25,7 @@ from olm_runtime.kube.errors import ApiError, ForbiddenError
 
 SECRET = GVK("", "v1", "Secret")
 SERVICE_ACCOUNT = GVK("", "v1", "ServiceAccount")
-KEPT_FIELDS = ("auth", "email", "identitytoken")
+LOGIN_FIELDS = ("auth", "email", "identitytoken")
 
 log = logging.getLogger(__name__)
 
@@ -170,4 +170,4 @@ class PullSecrets:
 
 
 def _login(entry: Mapping[str, Any]) -> dict[str, str]:
-    return {field: str(entry[field]) for field in KEPT_FIELDS if field in entry}
+    return {field: str(entry[field]) for field in LOGIN_FIELDS if field in entry}

@@ -35,7 +35,7 @@ class PullSettings:
     name may be run.
     `registries_conf` is read in place of the system's. Proxies are those of the environment, else
     those of the `cluster`, whose mirrors and CAs are added to ours. `bulk` says that gigabytes will
-    go, or that aiohttp is there in any case. `on_bytes` is told of what comes of an image.
+    go, or that aiohttp is there in any case. `on_bytes` is notified of what comes of an image.
     """
 
     cas_dir: Path | None = None

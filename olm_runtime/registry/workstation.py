@@ -28,7 +28,7 @@ DEFAULT_LIMITS = Limits()
 class Registries:
     """How to reach registries: without TLS, whatever their certificate, with CAs of a folder, with
     credentials of one file in place of the user's logins. `bulk` as in PullSettings. `on_bytes` is
-    told of what comes.
+    notified of what comes.
     """
 
     plain_http: bool = False
@@ -106,8 +106,8 @@ def pulled(
     with tempfile.TemporaryDirectory(prefix="olm-image-") as work:
         store = ImageStore(Path(work), lambda: settings, jitter=random.random)
         with advised(ref.registry):
-            kept = Rules(roots=roots)
-            pull = store.pull(reference, owner="image", rules_for=lambda *_: kept)
+            rules = Rules(roots=roots)
+            pull = store.pull(reference, owner="image", rules_for=lambda *_: rules)
             image = asyncio.run(pull)
         try:
             yield image

@@ -69,7 +69,7 @@ class Followed(Generic[T]):
             self._informer = Informer(self._client, self._selection, self.store, hooks)
             self._task = asyncio.create_task(self._run(self._informer))
         waited = None
-        while waited is not self._informer:  # whoever was told of an end first has begun anew
+        while waited is not self._informer:  # whoever was notified of an end first has begun anew
             waited = self._informer
             await waited.settled.wait()
 

@@ -50,7 +50,7 @@ class WatchHealth:
             self._served = {kind: self._served.get(kind, now) for kind in served}
 
     def opened(self, kind: str, now: float) -> None:
-        """The server has agreed to tell what happens to a kind."""
+        """The server has agreed to send what happens to a kind."""
         with self._lock:
             self._opened[kind] = now
 
@@ -58,7 +58,7 @@ class WatchHealth:
         """The kinds for which watches that were begun then are to be begun anew.
 
         kopf watches what it finds when it begins, and may find less than there is: the API server
-        tells of its groups and of what they have at different moments.
+        lists its groups and what they have at different moments.
         """
         return self._overlooked(begun, now) or self._unopened(begun, now - self._times.restarted)
 

@@ -18,7 +18,7 @@ STABLE_SECONDS = 15.0
 ANY_VERSION = "0"
 """Asked of a list: as the server has it in memory, however old."""
 INITIAL_SECONDS = 3.0
-"""A server tells at once what there is; one that does not say when that is all never will."""
+"""A server sends at once what there is; one that does not say when that is all never will."""
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ class Selection:
                    request in place of two. The server looks at all objects of the kind for it, but
                    where `fields` name one
     page_size      of lists, which then always come by pages; 0 where the server may answer at once
-    keep           makes of each object what is kept of it; it may be asked again of what it made
+    keep           makes of each object what is cached of it; it may be asked again of what it made
     """
 
     gvk: GVK
@@ -177,7 +177,7 @@ class Informer(Generic[T]):
         gvk = self._selection.gvk
         if not self._selection.streamed or self._version != ANY_VERSION:
             return False
-        if not self._client.tells_initial_events(gvk):
+        if not self._client.sends_initial_events(gvk):
             return False
         begun = asyncio.get_running_loop().time()
         try:
@@ -246,7 +246,7 @@ class Informer(Generic[T]):
 
 @dataclass(slots=True)
 class _Initial:
-    """What a watch tells of what there is, which is all to come within a `bound`."""
+    """What a watch sends of what there is, which is all to come within a `bound`."""
 
     bound: asyncio.Timeout
     objects: list[KubeObject] = field(default_factory=list)

@@ -39,7 +39,7 @@ LATE_SECONDS = 15
 ENDING_SECONDS = 10.0
 """kopf gives what it started five seconds."""
 FAILING_SECONDS = 2.0
-"""When it has failed nobody is told anything until it is begun anew."""
+"""When it has failed nobody is notified until it is begun anew."""
 NO_OBJECT = {"fieldSelector": "metadata.name=-"}
 """Selects nothing: no object may have that name."""
 

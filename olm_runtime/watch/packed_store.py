@@ -12,7 +12,7 @@ from olm_runtime.watch.store import Entry, Indexer, Store
 class PackedStore(Store[KubeObject]):
     """Whole objects but for `managedFields`, which are the bulk of small ones.
 
-    They are kept as JSON, which takes a fifth of the memory, and decoded anew for each reader: 20
+    They are stored as JSON, which takes a fifth of the memory, and decoded anew for each reader: 20
     microseconds for an object set.
     """
 

@@ -1,7 +1,7 @@
 """The objects of one kind in memory, as new as anything that was seen of them.
 
 A list, a watch and the answers to our own writes feed a store. They arrive in any order: a watch
-lags behind an answer, an answer may lag behind a watch. So each object is kept with its
+lags behind an answer, an answer may lag behind a watch. So each object is stored with its
 resourceVersion and never goes back to an older one. Versions of one kind grow, as Kubernetes' API
 conventions promise. After a backup of etcd was restored they start lower; then the list decides.
 
@@ -76,7 +76,7 @@ EventHandler = Callable[[Event[T]], None]
 
 
 class Entry(Protocol[T_co]):
-    """An object as it is kept."""
+    """An object as it is stored."""
 
     @property
     def uid(self) -> str:
@@ -224,7 +224,7 @@ class Store(Generic[T]):
             self._bury(uid, version)
 
     def entry(self, uid: str, version: int | None, value: T) -> Entry[T]:
-        """How an object is kept."""
+        """How an object is stored."""
         return _Plain(uid, version, value)
 
     def _put(

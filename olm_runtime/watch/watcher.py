@@ -6,9 +6,9 @@ supervisor, because an error answer of the API server ends it. It is imported th
 longer than anything else that a program needs at its start, and nobody waits for it.
 
 kopf watches what is served when it starts, and nothing that comes later. So it starts with what is
-there, and starts again when more is, or when a watch has died (`health`). It does not tell what was
-deleted while it did not watch. So each kind is also listed (`lister`): at first, after each list of
-kopf's, and from time to time.
+there, and starts again when more is, or when a watch has died (`health`). It does not report what
+was deleted while it did not watch. So each kind is also listed (`lister`): at first, after each
+list of kopf's, and from time to time.
 """
 
 import asyncio
@@ -213,5 +213,5 @@ async def _served_below(client: KubeClient, root: str) -> set[str]:
 
 
 def _note_leftover(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """What kopf leaves lying when it ends; why it did is told by who begins it anew."""
+    """What kopf leaves lying when it ends; why it did is logged by who begins it anew."""
     log.debug("left over: %s", context.get("message"), exc_info=context.get("exception"))

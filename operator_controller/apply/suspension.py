@@ -1,4 +1,4 @@
-"""Which extensions and object sets are suspended: watched and told, never written. Pure.
+"""Which extensions and object sets are suspended: watched and reported, never written. Pure.
 
 An annotation says so, and no field: that works under upstream's schema as well, and a repository
 that applies the spec need not know of it.

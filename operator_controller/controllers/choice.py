@@ -40,15 +40,15 @@ def choose(
     """Raises ResolutionError with an explanation.
 
     Without any catalog it is the bundle that is installed; without one that has the very version
-    that the spec names, the one of a kept revision.
+    that the spec names, the one of a retained revision.
     """
-    installed, kept = history.installed, pinned(wanted, history)
+    installed, retained = history.installed, pinned(wanted, history)
     request = Request(wanted, installed_of(installed))
     try:
         found = resolve(request, contents)
     except ResolutionError as error:
-        if kept is not None:
-            return Choice(kept)
+        if retained is not None:
+            return Choice(retained)
         selected = any(selects(wanted.selector, labels_of(raw)) for raw in catalogs)
         unmet = installed and wanted.version not in ("", installed.bundle.version)
         if installed is None or selected or unmet:
@@ -57,10 +57,10 @@ def choose(
 
             raise explained(error, request, contents) from error
         return Choice(installed.bundle)
-    # A range does not tell builds of one version apart, a kept revision does.
-    other_build = kept is not None and kept.version != str(found.version)
+    # A range does not tell builds of one version apart, a retained revision does.
+    other_build = retained is not None and retained.version != str(found.version)
     return Choice(
-        bundle=kept if kept is not None and other_build else _identity(found),
+        bundle=retained if retained is not None and other_build else _identity(found),
         deprecations=found.deprecations,
         notes=found.findings.notes,
         catalog="" if other_build else found.catalog,

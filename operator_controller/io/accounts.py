@@ -20,7 +20,7 @@ from olm_runtime.watch.informer import ANY_VERSION
 
 SERVICE_ACCOUNT = GVK("", "v1", "ServiceAccount")
 LOOK_SECONDS = 40.0
-"""What went is told within a minute."""
+"""What went is reported within a minute."""
 MANY = 32
 """So many accounts are listed."""
 OTHERS = 16

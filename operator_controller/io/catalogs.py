@@ -157,9 +157,9 @@ class CatalogClient:
         name, source, package = key
         blobs = await self._catalogd.package(address, package, etag=before.etag if before else "")
         if blobs is None:
-            kept = await self._cache.confirm(name, package, source)
-            if kept is not None:
-                return kept
+            confirmed = await self._cache.confirm(name, package, source)
+            if confirmed is not None:
+                return confirmed
             blobs = await self._catalogd.package(address, package)
         if blobs is None:
             raise CatalogUnavailableError(

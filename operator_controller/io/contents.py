@@ -14,7 +14,7 @@ from olm_rollout.phases import Phase
 from operator_controller.apply.observed import ObservedPhases, observed_phases
 from operator_controller.apply.unpack import Where
 
-MAX_KEPT_BYTES = 24 * 1024 * 1024
+MAX_CACHED_BYTES = 24 * 1024 * 1024
 """Of stored data in all: more than any bundle that we know of has."""
 
 
@@ -41,7 +41,7 @@ class _Entry:
 class ContentCache:
     """Contents by the uid of their set; those that were not asked for longest give way."""
 
-    def __init__(self, max_bytes: int = MAX_KEPT_BYTES) -> None:
+    def __init__(self, max_bytes: int = MAX_CACHED_BYTES) -> None:
         self._max_bytes = max_bytes
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
 
@@ -51,7 +51,7 @@ class ContentCache:
         return entry is not None and entry.generation == metadata(raw).get("generation")
 
     def find(self, raw: KubeObject, secrets: Mapping[Where, KubeObject]) -> StoredContent | None:
-        """The content of a set with these Secrets, of which metadata will do; None if not kept."""
+        """The content of a set with these Secrets, of which metadata will do; None if none is."""
         entry = self._entries.get(_uid(raw))
         if entry is None or not self.knows(raw) or entry.uids != _uids(secrets):
             return None

@@ -182,13 +182,13 @@ class RevisionStore:
         """What a set holds. Raises ContentError, MissingContentError, ApiError.
 
         Secrets outside the system namespace are read as the account: a revision gives nobody
-        sight of what he may not read himself. What is decoded is kept until `release`.
+        sight of what he may not read himself. What is decoded is cached until `release`.
         """
         spec = raw.get("spec") or {}
         if self._contents.knows(raw):
             now = await self._secrets(spec, account, metadata_only=True, recent=True)
-            if (kept := self._contents.find(raw, now)) is not None:
-                return kept
+            if (cached := self._contents.find(raw, now)) is not None:
+                return cached
         secrets = await self._secrets(spec, account, recent=True)
         orphans = [
             secret
@@ -233,19 +233,19 @@ class RevisionStore:
         }
 
     async def content_of_same_inputs(self, inputs: str, revisions: Revisions) -> Content | None:
-        """The content of a kept revision that was rendered from the same; None if there is none.
+        """The content of a retained revision that was rendered from the same; None without one.
 
         Content that is not whole any more counts as none.
         """
-        kept = with_content_of(inputs, revisions)
-        if kept is None:
+        revision = with_content_of(inputs, revisions)
+        if revision is None:
             return None
         try:
-            phases = (await self.content(kept.raw, self._client)).phases
+            phases = (await self.content(revision.raw, self._client)).phases
         except (ContentError, MissingContentError):
             return None
-        whole = content_digest(phases) == kept.content
-        return Content(phases, kept.properties) if whole else None
+        whole = content_digest(phases) == revision.content
+        return Content(phases, revision.properties) if whole else None
 
     async def patch(self, revision: Revision, patch: Mapping[str, Any]) -> KubeObject:
         """Merge-patches a ClusterObjectSet; as it is now."""
@@ -298,8 +298,8 @@ class RevisionStore:
                 await self.delete(revision)
         await self._sweep(name, revisions, set())
 
-    async def _sweep(self, extension: str, revisions: Revisions, kept: set[str]) -> None:
-        """Removes what a kill between Secrets and revision left behind, but for `kept`."""
+    async def _sweep(self, extension: str, revisions: Revisions, retained: set[str]) -> None:
+        """Removes what a kill between Secrets and revision left behind, but for `retained`."""
         phases = [p for r in revisions.every for p in (r.raw.get("spec") or {}).get("phases") or ()]
         used = refs(phases, self._namespace)
         labels = f"{names.LABEL_OWNER_NAME}={names.label_value(extension)}"
@@ -309,7 +309,7 @@ class RevisionStore:
         for secret in found:
             name = name_of(secret)
             ours = labels_of(secret).get(names.LABEL_REVISION_NAME)
-            if ours and name not in kept and (self._namespace, name) not in used:
+            if ours and name not in retained and (self._namespace, name) not in used:
                 await self._client.delete(secret, uid=metadata(secret)["uid"])
 
     async def _own(self, owner: KubeObject, secrets: Sequence[KubeObject]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.demo.story import ENVIRONMENT
+from e2e.demo.steps import ENVIRONMENT
 
 pytestmark = pytest.mark.integration
 

@@ -9,7 +9,7 @@ from cluster_version.payload.release_folders import RELEASE_FOLDER
 from cluster_version.payload.summary import summary
 from olm_cli.registry_options import registry_options
 from olm_client.bundle_files import registries
-from olm_client.cluster.release.reading import read_release_image, told_of
+from olm_client.cluster.release.reading import read_release_image, release_errors
 from olm_runtime.errors import of_system
 
 
@@ -32,7 +32,7 @@ def extract(source: str, folder: Path, **given: Any) -> None:
       olm cluster release extract registry.example.com/product:1.0.1 --to release
     """
     found = read_release_image(source, registries(given))
-    with told_of(source):
+    with release_errors(source):
         created = summary(found.files)["created"]
     try:
         folder.mkdir(parents=True, exist_ok=True)

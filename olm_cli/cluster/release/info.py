@@ -8,7 +8,7 @@ from cluster_version.payload.summary import summary, summary_lines
 from olm_cli.output import Output, output_option, show
 from olm_cli.registry_options import registry_options
 from olm_client.bundle_files import registries
-from olm_client.cluster.release.reading import read_release_image, told_of
+from olm_client.cluster.release.reading import read_release_image, release_errors
 
 
 @click.command("info")
@@ -24,9 +24,9 @@ def info(source: str, output: Output, **given: Any) -> None:
       olm cluster release info registry.example.com/product:1.0.1 -o jsonpath='{.images.alpha}'
     """
     found = read_release_image(source, registries(given))
-    with told_of(source):
-        told = summary(found.files)
+    with release_errors(source):
+        facts = summary(found.files)
     if output.is_text:
-        click.echo("\n".join(summary_lines(found.image or source, found.digest, told)))
+        click.echo("\n".join(summary_lines(found.image or source, found.digest, facts)))
     else:
-        show({"image": found.image, "digest": found.digest, **told}, output)
+        show({"image": found.image, "digest": found.digest, **facts}, output)

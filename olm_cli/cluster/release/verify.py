@@ -13,7 +13,7 @@ from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.registry_options import registry_options
 from olm_client.bundle_files import registries
-from olm_client.cluster.release.reading import read_release_image, told_of
+from olm_client.cluster.release.reading import read_release_image, release_errors
 from olm_client.reach import Reach, cluster
 from olm_runtime.errors import TerminalError, of_system
 from olm_runtime.images.reference import ImageRef, parse_ref
@@ -60,7 +60,7 @@ def verify(
     access = registries(given)
     ref = parse_ref(image)
     pinned = ref if ref.digest else _resolved(ref, access)
-    with _told_whole():
+    with _verification_errors():
         if release or keys:
             rings = run(_without_cluster(pinned.digest, release, keys, stores, access))
         else:
@@ -92,7 +92,7 @@ def _without_cluster(
 
     if release is not None:
         found = read_release_image(release, access)
-        with told_of(release):
+        with release_errors(release):
             summary(found.files)
         return verifying.by_release(found.files, digest, access.cas_dir)
     try:
@@ -103,8 +103,8 @@ def _without_cluster(
 
 
 @contextmanager
-def _told_whole() -> Iterator[None]:
-    """Tells what was tried, too. Raises TerminalError in place of VerificationError."""
+def _verification_errors() -> Iterator[None]:
+    """Reports what was tried, too. Raises TerminalError in place of VerificationError."""
     from cluster_version.signatures.errors import VerificationError
     from cluster_version.signatures.stores import ONE_AFTER_ANOTHER
 

@@ -39,12 +39,12 @@ def _extended(layout: Layout, image: Descriptor, layer: Layer) -> Descriptor:
     config["rootfs"]["diff_ids"].append(layer.diff_id)
     history = {"created": EPOCH, "created_by": "olm cluster release new"}
     config["history"] = [*(config.get("history") or ()), history]
-    told = layout.add(manifest["config"]["mediaType"], _json(config))
+    stored = layout.add(manifest["config"]["mediaType"], _json(config))
     is_oci = image.media_type == OCI_MANIFEST
     added = {**described(layer.descriptor), "mediaType": OCI_LAYER if is_oci else _DOCKER_LAYER}
     layers = [*manifest["layers"], added]
     return layout.add(
-        image.media_type, _json({**manifest, "config": described(told), "layers": layers})
+        image.media_type, _json({**manifest, "config": described(stored), "layers": layers})
     )
 
 

@@ -23,7 +23,7 @@ class ReleaseImage:
 
 
 @contextmanager
-def told_of(source: str) -> Iterator[None]:
+def release_errors(source: str) -> Iterator[None]:
     """Names the image in what is wrong with the release in it."""
     try:
         yield

@@ -124,13 +124,13 @@ def conversions_well(_: Snapshot) -> str:
 
 
 def _unconverted(definition: KubeObject, faults: list[Backend], unreadable: str) -> Finding:
-    told = "cannot be read or deleted" if unreadable else "cannot be converted between versions"
+    effect = "cannot be read or deleted" if unreadable else "cannot be converted between versions"
     fault = "; ".join([each.fault for each in faults] or [unreadable])
     revivals = tuple(remedy for backend in faults for remedy in backend.revivals())
     plain = {"spec": {"conversion": {"strategy": "None", "webhook": None}}}
     return Finding(
         Severity.ERROR,
-        f"objects of {key_of(definition)} {told}: its conversion webhook is not answered",
+        f"objects of {key_of(definition)} {effect}: its conversion webhook is not answered",
         key_of(definition),
         why=fault,
         remedies=(

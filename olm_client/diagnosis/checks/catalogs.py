@@ -182,11 +182,11 @@ def catalogs(snapshot: Snapshot) -> Iterator[Finding]:
 
 def _failing(catalog: KubeObject, message: str, hint: str) -> Finding:
     serving = (condition(catalog, "Serving") or {}).get("status") == "True"
-    kept = "; what was unpacked before is served on" if serving else ", and serves nothing"
+    effect = "; what was unpacked before is served on" if serving else ", and serves nothing"
     named, look = commands_in(hint), f"kubectl describe clustercatalog {name_of(catalog)}"
     return Finding(
         Severity.WARNING if serving else Severity.ERROR,
-        f"{key_of(catalog)} cannot be renewed{kept}",
+        f"{key_of(catalog)} cannot be renewed{effect}",
         key_of(catalog),
         why=message,
         remedies=(

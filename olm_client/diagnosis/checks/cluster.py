@@ -165,12 +165,12 @@ def versions(snapshot: Snapshot) -> Iterator[Finding]:
                 why="the API server drops fields that a definition does not have, without a word",
                 remedies=(_reapply(),),
             )
-    told = {
+    by_program = {
         program.name: sorted({version_of(obj) for obj in deployments_of(snapshot, program)})
         for program in PROGRAMS
     }
-    if len({version for found in told.values() for version in found}) > 1:
-        text = ", ".join(f"{name} {'/'.join(found)}" for name, found in told.items() if found)
+    if len({version for found in by_program.values() for version in found}) > 1:
+        text = ", ".join(f"{name} {'/'.join(found)}" for name, found in by_program.items() if found)
         yield Finding(
             Severity.WARNING,
             f"the programs are of different versions: {text}",

@@ -39,9 +39,9 @@ def deletions(snapshot: Snapshot) -> Iterator[Finding]:
     overdue = [held for held in held_objects(snapshot) if held.overdue]
     for group in _grouped(overdue):
         yield _held_finding(snapshot, group)
-    told = {key_of(held.obj) for held in overdue}
+    reported = {key_of(held.obj) for held in overdue}
     for container in _containers(snapshot):
-        if key_of(container) not in told:
+        if key_of(container) not in reported:
             yield from _waiting(snapshot, container, overdue)
 
 
@@ -54,7 +54,7 @@ def _grouped(overdue: Iterable[Held]) -> Iterator[list[Held]]:
     """Objects of one kind with the same finalizers and holders together."""
 
     def alike(held: Held) -> tuple[str, ...]:
-        dead = (f"{holder.finalizer} {holder.told}" for holder in held.holders)
+        dead = (f"{holder.finalizer} {holder.description}" for holder in held.holders)
         return (str(gvk_of(held.obj)), *finalizers_of(held.obj), *dead)
 
     for _, group in groupby(sorted(overdue, key=alike), key=alike):
@@ -78,7 +78,7 @@ def _held_finding(snapshot: Snapshot, group: Sequence[Held]) -> Finding:
         Severity.WARNING if works else Severity.ERROR,
         message,
         key_of(first.obj),
-        why="; ".join(dict.fromkeys(holder.told for holder in dead)),
+        why="; ".join(dict.fromkeys(holder.description for holder in dead)),
         remedies=(*_revivals(snapshot, dead), _release(group)),
     )
 
@@ -134,7 +134,7 @@ def _waiting(
             Severity.ERROR,
             f"{key} is being deleted and waits for {_counted(objects)}",
             key,
-            why=f"{name_list(objects)}: {inside[0].holders[0].told}",
+            why=f"{name_list(objects)}: {inside[0].holders[0].description}",
             remedies=tuple(map(_release, _grouped(inside))),
         )
     elif gvk_of(container) == NAMESPACE and _undiscovered(container):
@@ -206,8 +206,8 @@ def _undiscoverable(snapshot: Snapshot, namespace: KubeObject) -> Finding:
 
 def _unexplained(container: KubeObject) -> Finding:
     found = (container.get("status") or {}).get("conditions") or ()
-    told = [str(c.get("message")) for c in found if "Terminating" in str(c.get("type"))]
-    told += [
+    messages = [str(c.get("message")) for c in found if "Terminating" in str(c.get("type"))]
+    messages += [
         str(c.get("message"))
         for c in found
         if str(c.get("type")).startswith("Namespace") and c.get("status") == "True"
@@ -217,6 +217,6 @@ def _unexplained(container: KubeObject) -> Finding:
         Severity.WARNING,
         f"{key_of(container)} is being deleted for long",
         key_of(container),
-        why="; ".join(told) or "the server does not say why",
+        why="; ".join(messages) or "the server does not say why",
         remedies=(Remedy("see what it waits for", (f"kubectl get {what} --output=yaml",)),),
     )

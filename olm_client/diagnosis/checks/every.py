@@ -1,4 +1,4 @@
-"""All checks, in the order in which they are told. Pure."""
+"""All checks, in the order in which they are reported. Pure."""
 
 from collections.abc import Iterable
 

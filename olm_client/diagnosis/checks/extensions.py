@@ -33,9 +33,9 @@ _STUCK = (Reason.RETRYING, Reason.BLOCKED, Reason.PROGRESS_DEADLINE_EXCEEDED)
 
 def extensions(snapshot: Snapshot) -> Iterator[Finding]:
     """Extensions that are not as they should be, but for what other checks say better."""
-    told = {labels_of(obj).get(names.LABEL_OWNER_NAME) for obj in stuck_revisions(snapshot)}
+    reported = {labels_of(obj).get(names.LABEL_OWNER_NAME) for obj in stuck_revisions(snapshot)}
     for extension in snapshot.all(Fact.EXTENSIONS):
-        if is_deleting(extension) or names.label_value(name_of(extension)) in told:
+        if is_deleting(extension) or names.label_value(name_of(extension)) in reported:
             continue
         state = extension_state(extension)
         if state.phase in (Phase.BLOCKED, Phase.RETRYING, Phase.DEGRADED):

@@ -57,13 +57,13 @@ def whole(**changed: Any) -> AccountObjects:
     return AccountObjects(ACCOUNT, **(written | changed))
 
 
-def kept(found: AccountObjects, *going: KubeObject) -> dict[str, str]:
-    return {str(key_of(obj)): why for obj, why in account_removal(found, going).kept}
+def retained(found: AccountObjects, *going: KubeObject) -> dict[str, str]:
+    return {str(key_of(obj)): why for obj, why in account_removal(found, going).retained}
 
 
 def test_all_that_olm_wrote_goes_bindings_first_and_the_namespace_last() -> None:
     removal = account_removal(whole(), ())
-    assert removal.kept == []
+    assert removal.retained == []
     assert [str(key_of(obj)) for obj in removal.deleted] == [
         "ClusterRoleBinding op-installer",
         "RoleBinding apps/op-installer",
@@ -78,7 +78,7 @@ def test_what_is_not_olms_stays() -> None:
     theirs = whole(
         service_account=obj("ServiceAccount", "op-installer", "apps"), namespace=made_by("kubectl")
     )
-    assert kept(theirs) == {
+    assert retained(theirs) == {
         "ServiceAccount apps/op-installer": "olm did not write it",
         "Namespace apps": "olm did not make it",
     }
@@ -86,7 +86,7 @@ def test_what_is_not_olms_stays() -> None:
 
 def test_what_somebody_changed_stays_and_what_it_needs() -> None:
     edited = binding(**managed("olm", "kubectl-edit", field="f:subjects"))
-    assert kept(whole(bindings=(edited,))) == {
+    assert retained(whole(bindings=(edited,))) == {
         "ClusterRoleBinding op-installer": "kubectl-edit changed it",
         "ClusterRole op-installer": "ClusterRoleBinding op-installer binds it",
     }
@@ -95,11 +95,11 @@ def test_what_somebody_changed_stays_and_what_it_needs() -> None:
 def test_labels_and_secrets_that_others_add_to_an_account_change_nothing() -> None:
     secrets = managed("olm", "openshift-controller-manager", field="f:imagePullSecrets")
     account = obj("ServiceAccount", "op-installer", "apps", **secrets)
-    assert kept(whole(service_account=account)) == {}
+    assert retained(whole(service_account=account)) == {}
 
 
 def test_an_account_that_another_extension_uses_stays() -> None:
-    reasons = kept(whole(others=[extension("other"), extension("far", "elsewhere")]))
+    reasons = retained(whole(others=[extension("other"), extension("far", "elsewhere")]))
     assert reasons.pop("Namespace apps") == "ClusterExtension other is installed there"
     assert set(reasons.values()) == {"ClusterExtension other uses this account"}
     assert len(reasons) == 5
@@ -107,7 +107,7 @@ def test_an_account_that_another_extension_uses_stays() -> None:
 
 def test_a_binding_of_another_account_of_that_name_stays_with_its_role() -> None:
     other = {"kind": "ServiceAccount", "name": "op-installer", "namespace": "elsewhere"}
-    reasons = kept(whole(bindings=(binding(subjects=[other]),)))
+    reasons = retained(whole(bindings=(binding(subjects=[other]),)))
     assert reasons == {
         "ClusterRoleBinding op-installer": "it binds another account",
         "ClusterRole op-installer": "ClusterRoleBinding op-installer binds it",
@@ -117,7 +117,7 @@ def test_a_binding_of_another_account_of_that_name_stays_with_its_role() -> None
 def test_a_namespace_with_something_in_it_stays_and_names_it() -> None:
     inside = [obj("Secret", f"s{number}", "apps") for number in range(5)]
     reason = "it has Secret s0, Secret s1, Secret s2 and 2 more"
-    assert kept(whole(inside=inside)) == {"Namespace apps": reason}
+    assert retained(whole(inside=inside)) == {"Namespace apps": reason}
 
 
 def test_what_goes_with_others_is_not_in_the_way() -> None:

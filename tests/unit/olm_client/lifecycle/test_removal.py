@@ -43,7 +43,7 @@ def test_what_goes_with_what_is_said() -> None:
         extension("sa", OURS),
         account_exists=True,
         deleted=[obj("Deployment", "d", "ns"), obj("CustomResourceDefinition", "things")],
-        kept=[obj("ConfigMap", "c", "ns")],
+        retained=[obj("ConfigMap", "c", "ns")],
         unknown=[(obj("Secret", "s", "ns"), "forbidden")],
         instances=[things(free=NAMED + 2)],
     )

@@ -47,7 +47,7 @@ class World:
         self.asked: list[str] = []
         self.metadata_only: bool | None = None
 
-    def tells_initial_events(self, _: GVK) -> bool:
+    def sends_initial_events(self, _: GVK) -> bool:
         return True
 
     async def list_all(

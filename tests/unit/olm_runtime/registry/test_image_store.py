@@ -35,9 +35,9 @@ async def test_a_removal_that_was_cut_short_leaves_nothing_that_is_taken_for_who
     def killed(_: Path) -> None:
         raise KeyboardInterrupt
 
-    assert await images.kept(REFERENCE, owner="owner") is not None
+    assert await images.stored(REFERENCE, owner="owner") is not None
     with monkeypatch.context() as patched:
         patched.setattr(image_store, "remove_tree", killed)
         with pytest.raises(KeyboardInterrupt):
             remove(images)
-    assert await images.kept(REFERENCE, owner="owner") is None
+    assert await images.stored(REFERENCE, owner="owner") is None

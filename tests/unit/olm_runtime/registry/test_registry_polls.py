@@ -26,25 +26,25 @@ def store(folder: Path, registry: Evil) -> ImageStore:
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long was waited; nothing is."""
-    told: list[float] = []
+    waited: list[float] = []
     real_sleep = asyncio.sleep
 
     async def sleep(seconds: float) -> None:
-        told.append(seconds)
+        waited.append(seconds)
         await real_sleep(0)
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    return told
+    return waited
 
 
 async def test_an_unchanged_tag_is_asked_for_without_its_manifest(tmp_path: Path) -> None:
     answer = reply(b"", f"Docker-Content-Digest: {DIGEST}")
     async with Evil({"/manifests/v1": answer}) as registry:
         known = f"{registry.address}/cat@{DIGEST}"
-        news = await store(tmp_path, registry).pull_news(
+        newer = await store(tmp_path, registry).pull_if_changed(
             f"{registry.address}/cat:v1", known=known, owner="o"
         )
-    assert news is None
+    assert newer is None
     assert [asked.method for asked in registry.asked] == ["HEAD"]
 
 

@@ -40,7 +40,7 @@ class Server:
         self.refusal: ApiError | None = None
         self.silent: set[GVK] = set()
 
-    def tells_initial_events(self, gvk: GVK) -> bool:
+    def sends_initial_events(self, gvk: GVK) -> bool:
         return gvk not in self.silent
 
     def note_no_initial_events(self, gvk: GVK) -> None:

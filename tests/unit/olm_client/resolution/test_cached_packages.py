@@ -1,4 +1,4 @@
-"""What catalogs have of packages, kept for the next command."""
+"""What catalogs have of packages, cached for the next command."""
 
 import asyncio
 import os
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from olm_client.resolution import kept_packages
-from olm_client.resolution.kept_packages import packages_of
+from olm_client.resolution import cached_packages
+from olm_client.resolution.cached_packages import packages_of
 from olm_runtime.kube.cluster_access import ClusterAccess
 from operator_controller.io.catalog_addresses import Blobs
 from operator_controller.io.catalog_cache import CatalogCache
@@ -64,7 +64,7 @@ def test_where_no_disk_can_be_written_it_is_known_for_one_command(of_the_user: P
 def test_the_oldest_goes_once_there_is_too_much(
     of_the_user: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_packages, "MAX_BYTES", 400)
+    monkeypatch.setattr(cached_packages, "MAX_BYTES", 400)
     for catalog in ("first", "second"):
         with packages_of(A) as cache:
             put(cache, catalog)

@@ -1,7 +1,7 @@
-"""What catalogs of clusters have of packages, kept on disk for the next command.
+"""What catalogs of clusters have of packages, cached on disk for the next command.
 
 `XDG_CACHE_HOME/olm/packages` (else ~/.cache) has a folder for each API server and for each who asks
-it, as catalogs may not be for everybody: a console keeps packages for all its users. What is kept
+it, as catalogs may not be for everybody: a console keeps packages for all its users. What is cached
 names the digest of the content it is of, so catalogd is asked when a catalog has another one.
 """
 

@@ -24,7 +24,7 @@ from e2e.harness.registry import Registry
 ENVIRONMENT = "demo.env"
 
 
-class Story(ABC):
+class DemoSteps(ABC):
     """The steps of a demo. `folder` is its own; what it starts goes to `stack`."""
 
     control_plane: ControlPlane
@@ -63,7 +63,7 @@ class Story(ABC):
         print(self.control_plane.kubectl(*kubectl), flush=True)
 
     def hand_over(self) -> None:
-        """Writes the environment, which goes with the demo, and tells how to go on."""
+        """Writes the environment, which goes with the demo, and says how to go on."""
         file = Path(ENVIRONMENT).absolute()
         self.environment().write(file)
         self.stack.callback(file.unlink, missing_ok=True)
@@ -84,19 +84,19 @@ Ctrl-C stops everything and leaves nothing behind.""",
         )
 
 
-def tell(make: Callable[[Path, ExitStack], Story]) -> int:
+def run_demo(make: Callable[[Path, ExitStack], DemoSteps]) -> int:
     """Run a demo; 0 when everything that it shows came true."""
     # In the background of a shell SIGINT is ignored unless asked for.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="olmv1-demo-") as folder, ExitStack() as stack:
         try:
-            story = make(Path(folder), stack)
-            story.run()
+            demo = make(Path(folder), stack)
+            demo.run()
             if os.environ.get("DEMO_ONCE") == "1":
-                story.say("done")
+                demo.say("done")
                 return 0
-            story.hand_over()
+            demo.hand_over()
             _wait_for_interrupt()
         except KeyboardInterrupt:
             print("\nstopping ...", flush=True)
