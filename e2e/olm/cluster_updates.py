@@ -55,7 +55,7 @@ class Release(Protocol):
 
 
 class ClusterUpdates:
-    """The operator over a control plane that serves its kinds, and what the components tell."""
+    """The operator over a control plane that serves its kinds, and what the components report."""
 
     def __init__(self, work_dir: Path, control_plane: ControlPlane, registry: Registry) -> None:
         """Describe it; nothing is started or written yet."""
@@ -167,13 +167,13 @@ class ClusterUpdates:
         message: str = "",
         **conditions: str,
     ) -> None:
-        """Have operators of components tell their version and conditions, well unless said."""
+        """Have operators of components report their version and conditions, well unless said."""
         common = {"message": message, "lastTransitionTime": "2026-01-01T00:00:00Z"}
-        told = [
+        reported = [
             {"type": kind, "status": status, **common}
             for kind, status in {**WELL, **conditions}.items()
         ]
-        status = {"conditions": told, "versions": [{"name": "operator", "version": version}]}
+        status = {"conditions": reported, "versions": [{"name": "operator", "version": version}]}
         for component in components:
             path = f"{OPERATORS}/{component}"
             self.api.wait(path, lambda found: found is not None, what=path)
@@ -190,31 +190,35 @@ class ClusterUpdates:
         assert found is not None
         return found
 
-    def told(self, kind: str) -> tuple[str, str, str]:
+    def condition(self, kind: str) -> tuple[str, str, str]:
         """Status, reason and message of a condition of the ClusterVersion."""
         found = condition(self.version, kind) or {}
         status, reason, message = (found.get(key, "") for key in ("status", "reason", "message"))
         return status, reason, message
 
-    def wait_told(
+    def wait_condition(
         self, kind: str, status: str, text: str = "", *, timeout: float = PATIENCE_SECONDS
     ) -> str:
         """Wait until a condition has a status, and a message with a text in it; the message."""
 
-        def is_told() -> bool:
-            found = self.told(kind)
+        def is_met() -> bool:
+            found = self.condition(kind)
             return found[0] == status and text in found[2]
 
         try:
-            wait_until(is_told, what=f"{kind}={status} {text}", timeout=timeout)
+            wait_until(is_met, what=f"{kind}={status} {text}", timeout=timeout)
         except TimeoutError as error:
-            error.add_note(f"it is {self.told(kind)}; the end of {self.log}:\n{log_tail(self.log)}")
+            error.add_note(
+                f"it is {self.condition(kind)}; the end of {self.log}:\n{log_tail(self.log)}"
+            )
             raise
-        return self.told(kind)[2]
+        return self.condition(kind)[2]
 
     def wait_level(self, version: str, *, timeout: float = PATIENCE_SECONDS) -> None:
         """Wait until a release is applied completely."""
-        self.wait_told("Progressing", "False", f"Cluster version is {version}", timeout=timeout)
+        self.wait_condition(
+            "Progressing", "False", f"Cluster version is {version}", timeout=timeout
+        )
 
     def ask(self, **desired: Any) -> None:
         """Ask for an update; nothing to take the request back."""

@@ -108,7 +108,7 @@ def of_program(
         began = time.monotonic()
         cluster.start(spec, f"--round-interval={INTERVAL}")
         cluster.report(spec.version)
-        cluster.wait_told("Progressing", "False", timeout=rest)
+        cluster.wait_condition("Progressing", "False", timeout=rest)
         level, program = time.monotonic() - began, cluster.program
         assert program is not None
         used = cpu_seconds(program)

@@ -151,7 +151,7 @@ def test_olm_is_installed_and_updated_by_releases(cluster: ClusterUpdates, reade
     installed = api.get(settings)
     reader.follow(section("Update it"))
     second = OwnRelease("1.1.0", image_of(reader, "1.1.0"), first.folder)
-    cluster.wait_told("Progressing", "True", "waiting on olm", timeout=PATIENCE_SECONDS)
+    cluster.wait_condition("Progressing", "True", "waiting on olm", timeout=PATIENCE_SECONDS)
     assert operator_version(api) == "1.0.0"
     assert history(cluster)[0] == ("1.1.0", "Partial", second.image)
     with pods_of(cluster, "second"):

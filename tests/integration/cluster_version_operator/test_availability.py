@@ -82,7 +82,7 @@ def test_updates_are_those_of_the_service(
 ) -> None:
     """Scenarios 14, 16, 18 and 19."""
     start(*OFTEN)
-    cluster.wait_told(RETRIEVED, "True")
+    cluster.wait_condition(RETRIEVED, "True")
     assert cluster.version["status"]["availableUpdates"] == [
         {
             "version": "1.0.1",
@@ -99,17 +99,17 @@ def test_updates_are_those_of_the_service(
     assert asked.headers["User-Agent"].startswith("ClusterVersionOperator/")
 
     service.status = HTTPStatus.SERVICE_UNAVAILABLE
-    message = cluster.wait_told(RETRIEVED, "False")
+    message = cluster.wait_condition(RETRIEVED, "False")
     failure = "unexpected HTTP status: 503 Service Unavailable"
     assert message == f"Unable to retrieve available updates: {failure}"
-    assert cluster.told(RETRIEVED)[1] == "ResponseFailed"
+    assert cluster.condition(RETRIEVED)[1] == "ResponseFailed"
     assert available(cluster) == ["1.0.1"]
 
     service.status = HTTPStatus.OK
     edges = [("1.0.0", "1.0.1"), ("1.0.0", "1.1.0")]
     service.graph = graph_of(["1.0.0", "1.0.1", "1.1.0"], edges)
     wait_available(cluster, "1.1.0", "1.0.1")
-    assert cluster.told(RETRIEVED) == ("True", "", "")
+    assert cluster.condition(RETRIEVED) == ("True", "", "")
 
 
 def test_another_channel_is_asked_for_at_once(
@@ -122,7 +122,7 @@ def test_another_channel_is_asked_for_at_once(
     cluster.kill()
     cluster.restart()
     wait_until(lambda: len(service.asked) > 1, what="the new process asks, too")
-    cluster.wait_told(RETRIEVED, "True")
+    cluster.wait_condition(RETRIEVED, "True")
     after = cluster.version["status"]["conditions"]
     assert [each for each in before if each["type"] == RETRIEVED] == [
         each for each in after if each["type"] == RETRIEVED
@@ -130,17 +130,17 @@ def test_another_channel_is_asked_for_at_once(
 
     service.graph = graph_of(["2.0.0"])
     change(cluster, channel="next")
-    message = cluster.wait_told(RETRIEVED, "False", "not found")
+    message = cluster.wait_condition(RETRIEVED, "False", "not found")
     assert message.endswith(
         'currently reconciling cluster version 1.0.0 not found in the "next" channel'
     )
-    assert cluster.told(RETRIEVED)[1] == "VersionNotFound"
+    assert cluster.condition(RETRIEVED)[1] == "VersionNotFound"
     assert cluster.version["status"]["availableUpdates"] is None
 
     count = len(service.asked)
     change(cluster, channel="")
-    cluster.wait_told(RETRIEVED, "False", "The update channel has not been configured.")
-    assert cluster.told(RETRIEVED)[1] == "NoChannel"
+    cluster.wait_condition(RETRIEVED, "False", "The update channel has not been configured.")
+    assert cluster.condition(RETRIEVED)[1] == "NoChannel"
     assert cluster.version["status"]["availableUpdates"] is None
     assert len(service.asked) == count
 
@@ -208,7 +208,7 @@ def test_updates_move_between_the_lists_without_new_data(
     wait_until(lambda: len(service.asked) > 1, what="the service is asked again")
     wait_available(cluster, "1.0.1")
     service.status = HTTPStatus.BAD_GATEWAY
-    cluster.wait_told(RETRIEVED, "False", "502 Bad Gateway")
+    cluster.wait_condition(RETRIEVED, "False", "502 Bad Gateway")
     service.values = {"broken": "1"}
     wait_recommended(cluster, "1.0.1", "False", "Broken")
     assert available(cluster) == []
@@ -238,7 +238,7 @@ def test_an_update_is_asked_for_by_its_version(level: ClusterUpdates, service: G
     change(level, upstream=service.upstream, channel="stable")
     wait_available(level, "1.0.1")
     level.ask(version="1.0.1", force=True)
-    level.wait_told("ReleaseAccepted", "True", "1.0.1")
+    level.wait_condition("ReleaseAccepted", "True", "1.0.1")
     level.report("1.0.1")
     level.wait_level("1.0.1")
     wait_available(level, "1.1.0")
@@ -249,11 +249,11 @@ def test_an_update_is_asked_for_by_its_version(level: ClusterUpdates, service: G
     after = [("1.0.1", "Completed"), ("1.0.0", "Completed")]
     assert entries() == after
     level.ask(version="1.0.7")
-    level.wait_told("Invalid", "True", "the update must be an available update")
+    level.wait_condition("Invalid", "True", "the update must be an available update")
     level.ask()
-    wait_until(lambda: level.told("Invalid")[0] == "", what="the ClusterVersion is valid")
+    wait_until(lambda: level.condition("Invalid")[0] == "", what="the ClusterVersion is valid")
     level.wait_level("1.0.1")
-    assert level.told("ReleaseAccepted")[0] == "True"
+    assert level.condition("ReleaseAccepted")[0] == "True"
     assert entries() == after
 
 
@@ -267,9 +267,9 @@ def test_an_update_that_is_not_recommended_is_remembered_with_its_risk(
     change(level, upstream=service.upstream, channel="stable")
     wait_recommended(level, "1.0.1", "False", "Always")
     level.ask(version="1.0.1", force=True)
-    level.wait_told("Invalid", "True", "the update must be an available update")
+    level.wait_condition("Invalid", "True", "the update must be an available update")
     level.ask(version="1.0.1", image=image, force=True)
-    level.wait_told("ReleaseAccepted", "True", "1.0.1")
+    level.wait_condition("ReleaseAccepted", "True", "1.0.1")
     wait_until(lambda: len(level.version["status"]["history"]) == 2, what="the update begins")
     accepted = level.version["status"]["history"][0]["acceptedRisks"]
     assert "Update from 1.0.0 to 1.0.1 is not recommended:" in accepted
@@ -323,10 +323,10 @@ def test_risks_are_accepted_by_name_where_the_gate_for_that_is_on(
     wait_available(cluster, "1.0.1")
     cluster.ask(acceptRisks=[*risks, {"name": own}])
     wait_available(cluster, "1.1.0", "1.0.1")
-    assert cluster.told("Invalid") == ("", "", "")
+    assert cluster.condition("Invalid") == ("", "", "")
     assert len(service.asked) == 1
     feature_gates.set("", {"1.0.0": []})
-    cluster.wait_told("Invalid", "True", "acceptRisks must not be specified")
+    cluster.wait_condition("Invalid", "True", "acceptRisks must not be specified")
     wait_recommended(cluster, "1.0.1", "False", "Slow")
     wait_available(cluster, "1.1.0")
     assert "conditionalUpdateRisks" not in cluster.version["status"]

@@ -110,7 +110,7 @@ class Lives:
 
         def is_level() -> bool:
             self._keep_running()
-            found = self._cluster.told("Progressing")
+            found = self._cluster.condition("Progressing")
             return found[0] == "False" and found[2].startswith(f"Cluster version is {version}")
 
         wait_until(is_level, what=f"the cluster is at {version}", timeout=180)

@@ -59,7 +59,7 @@ def test_one_of_two_operators_works(cluster: ClusterUpdates, other: ClusterUpdat
     cluster.wait_level("1.0.0")
     image = SECOND.publish(cluster.registry)
     cluster.ask(image=image, force=True)
-    cluster.wait_told("Progressing", "True", "waiting on alpha, beta")
+    cluster.wait_condition("Progressing", "True", "waiting on alpha, beta")
     deployment: KubeObject = cluster.api.get(DEPLOYMENT) or {}
     [container] = deployment["spec"]["template"]["spec"]["containers"]
     assert container["image"] == image
@@ -86,7 +86,7 @@ def test_the_other_goes_on_where_one_was_killed(
     """Scenarios 41 and 61: its lease has to expire, and nothing is applied twice."""
     image = SECOND.publish(level.registry)
     level.ask(image=image, force=True)
-    level.wait_told("Progressing", "True", "waiting on alpha, beta")
+    level.wait_condition("Progressing", "True", "waiting on alpha, beta")
     other.start(SECOND, image=image)
     assert not leads(other)
     killed, applied = holder(level), revisions(level)
@@ -107,11 +107,11 @@ def test_what_moves_into_a_disabled_capability_is_kept(cluster: ClusterUpdates) 
         CLUSTER_VERSION, {"spec": {"capabilities": {"baselineCapabilitySet": "None"}}}
     )
     cluster.begin(ReleaseSpec("1.0.0", {file: moved}))
-    assert cluster.told("ImplicitlyEnabledCapabilities")[0] == "False"
+    assert cluster.condition("ImplicitlyEnabledCapabilities")[0] == "False"
     moved = config_map("moved", {"version": "1.0.1"}, **PROFILE, **CAPABILITY)
     image = ReleaseSpec("1.0.1", {file: moved}).publish(cluster.registry)
     cluster.report("1.0.1")
     cluster.ask(image=image, force=True)
     cluster.wait_level("1.0.1")
-    assert "Console" in cluster.wait_told("ImplicitlyEnabledCapabilities", "True")
+    assert "Console" in cluster.wait_condition("ImplicitlyEnabledCapabilities", "True")
     assert version_of(cluster, MOVED) == "1.0.1"

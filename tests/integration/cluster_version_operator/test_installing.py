@@ -35,14 +35,14 @@ def test_everything_is_made_and_then_level(cluster: ClusterUpdates) -> None:
     wait_until(lambda: len(cluster.api.list(OPERATORS)) == len(COMPONENTS), what="the operators")
     missing = "Cluster operators alpha, beta, gamma are not available"
     # A definition that is not served yet may be reported, too, until the next round.
-    wait_until(lambda: cluster.told("Failing")[::2] == ("True", missing), what=missing)
+    wait_until(lambda: cluster.condition("Failing")[::2] == ("True", missing), what=missing)
     names = {each["metadata"]["name"] for each in cluster.api.list(CONFIG_MAPS)}
     assert {f"{component}-before" for component in COMPONENTS} <= names
     [entry] = cluster.version["status"]["history"]
     assert (entry["state"], entry["version"]) == ("Partial", "1.0.0")
     cluster.report("1.0.0")
     cluster.wait_level("1.0.0")
-    assert cluster.told("Available") == ("True", "", "Done applying 1.0.0")
+    assert cluster.condition("Available") == ("True", "", "Done applying 1.0.0")
     [entry] = cluster.version["status"]["history"]
     assert entry["state"] == "Completed"
 
@@ -65,7 +65,7 @@ def test_an_own_release_that_cannot_be_read_ends_the_operator(
 def test_what_a_release_waits_for_is_seen_at_once(cluster: ClusterUpdates) -> None:
     """After a failure the next round would be more than a minute away."""
     cluster.start(FIRST, "--round-interval=10m")
-    cluster.wait_told("Failing", "True", "not available")
+    cluster.wait_condition("Failing", "True", "not available")
     cluster.report("1.0.0")
     cluster.wait_level("1.0.0")
 
@@ -75,8 +75,8 @@ def test_a_degraded_component_is_told_once_all_is_installed(cluster: ClusterUpda
     cluster.start(FIRST)
     cluster.report("1.0.0", ["beta", "gamma"])
     cluster.report("1.0.0", ["alpha"], Degraded="True")
-    cluster.wait_told("Available", "True", "Done applying 1.0.0")
-    cluster.wait_told("Failing", "True", "Cluster operator alpha is degraded")
+    cluster.wait_condition("Available", "True", "Done applying 1.0.0")
+    cluster.wait_condition("Failing", "True", "Cluster operator alpha is degraded")
 
 
 def test_what_is_changed_by_hand_returns(level: ClusterUpdates) -> None:
@@ -180,7 +180,7 @@ def test_what_is_not_for_the_cluster_is_not_made(cluster: ClusterUpdates) -> Non
     cluster.api.patch(
         CLUSTER_VERSION, {"spec": {"capabilities": {"additionalEnabledCapabilities": []}}}
     )
-    cluster.wait_told("ImplicitlyEnabledCapabilities", "True", "Console")
+    cluster.wait_condition("ImplicitlyEnabledCapabilities", "True", "Console")
     assert cluster.api.get(path) is not None
 
 
@@ -232,9 +232,9 @@ def test_an_override_leaves_an_object_to_somebody_else(level: ClusterUpdates) ->
         "unmanaged": True,
     }
     level.api.patch(CLUSTER_VERSION, {"spec": {"overrides": [override]}})
-    wait_until(lambda: level.told("Progressing")[0] == "False", what="the override is seen")
+    wait_until(lambda: level.condition("Progressing")[0] == "False", what="the override is seen")
     overridden = "Disabling ownership via cluster version overrides prevents updates"
-    level.wait_told("Upgradeable", "False", overridden)
+    level.wait_condition("Upgradeable", "False", overridden)
     level.api.patch(path, {"data": {"version": "x"}})
     pause_of_rounds(level)
     assert (level.api.get(path) or {})["data"]["version"] == "x"
@@ -243,4 +243,6 @@ def test_an_override_leaves_an_object_to_somebody_else(level: ClusterUpdates) ->
         lambda: (level.api.get(path) or {})["data"]["version"] == "1.0.0", what="it is undone"
     )
     # Nor is anything said of gates: the release has no ConfigMap of them that could be missing.
-    wait_until(lambda: level.told("Upgradeable") == ("", "", ""), what="nothing speaks against it")
+    wait_until(
+        lambda: level.condition("Upgradeable") == ("", "", ""), what="nothing speaks against it"
+    )

@@ -73,9 +73,9 @@ def test_an_update_is_told_by_metrics(level: ClusterUpdates) -> None:
     assert before.version("completed")["version"] == "1.0.0"
     image = ReleaseSpec("1.0.1").publish(level.registry)
     level.ask(image=image, force=True)
-    level.wait_told("Progressing", "True", "waiting on alpha, beta")
+    level.wait_condition("Progressing", "True", "waiting on alpha, beta")
     level.report("1.0.1", ["alpha"], Available="False")
-    level.wait_told("Failing", "True", "alpha is not available")
+    level.wait_condition("Failing", "True", "alpha is not available")
 
     during, failing = wait_failure(level)
     own = level.version["status"]["history"][-1]

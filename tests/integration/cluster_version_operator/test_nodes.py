@@ -128,11 +128,11 @@ def test_a_cluster_waits_for_the_nodes_of_its_control_plane(
     cluster.wait_level("1.0.0")
 
     cluster.ask(image=second.publish(cluster.registry), force=True)
-    cluster.wait_told("Progressing", "True", "waiting on alpha, beta")
+    cluster.wait_condition("Progressing", "True", "waiting on alpha, beta")
     spec = (cluster.api.get(f"{POOLS}/master") or {})["spec"]
     assert spec["configuration"]["command"] == ["1.0.0"], "nodes come after the components"
     cluster.report("1.0.1")
-    cluster.wait_told("Progressing", "True", f"waiting on {OPERATOR}")
+    cluster.wait_condition("Progressing", "True", f"waiting on {OPERATOR}")
     # The pool says so a moment after its new configuration was applied.
     counted = (
         "Working towards 1.0.1: required pool master is not updated "

@@ -79,19 +79,19 @@ def limited(package: str, version: str, latest: str) -> LimitedBundle:
 
 def refused(cluster: ClusterUpdates, text: str) -> None:
     """Waits until the update that is asked for is refused, for a reason."""
-    message = cluster.wait_told("ReleaseAccepted", "False", text, timeout=PATIENCE_SECONDS)
-    assert cluster.told("ReleaseAccepted")[1] == "PreconditionChecks"
+    message = cluster.wait_condition("ReleaseAccepted", "False", text, timeout=PATIENCE_SECONDS)
+    assert cluster.condition("ReleaseAccepted")[1] == "PreconditionChecks"
     assert 'Precondition "ClusterVersionUpgradeable" failed' in message
 
 
 def is_absent(cluster: ClusterUpdates, kind: str, text: str) -> bool:
     """Whether a condition does not name something."""
-    return text not in cluster.told(kind)[2]
+    return text not in cluster.condition(kind)[2]
 
 
 def updated(cluster: ClusterUpdates, version: str) -> None:
     """Waits until the update that is asked for is accepted and done."""
-    cluster.wait_told("ReleaseAccepted", "True", version, timeout=PATIENCE_SECONDS)
+    cluster.wait_condition("ReleaseAccepted", "True", version, timeout=PATIENCE_SECONDS)
     cluster.report(version)
     cluster.wait_level(version)
 
@@ -116,14 +116,14 @@ def test_what_olm_has_installed_holds_back_minor_updates(
     of_csv = f"maximum supported OCP version for {place.name}/{CSV} is 4.18"
 
     # Both are named, by the condition and to whoever asks for the minor version.
-    cluster.wait_told("Upgradeable", "False", of_csv)
-    message = cluster.wait_told("Upgradeable", "False", of_extension)
+    cluster.wait_condition("Upgradeable", "False", of_csv)
+    message = cluster.wait_condition("Upgradeable", "False", of_extension)
     assert of_csv in message
-    assert cluster.told("Upgradeable")[1] == "MultipleReasons"
+    assert cluster.condition("Upgradeable")[1] == "MultipleReasons"
     minor = release("4.19.0")
     cluster.ask(image=minor)
     refused(cluster, of_extension)
-    assert of_csv in cluster.told("ReleaseAccepted")[2]
+    assert of_csv in cluster.condition("ReleaseAccepted")[2]
     assert cluster.version["status"]["desired"]["version"] == "4.18.0"
 
     # A patch passes, and changes nothing of that.
@@ -139,7 +139,7 @@ def test_what_olm_has_installed_holds_back_minor_updates(
         gone = partial(is_absent, cluster, kind, of_extension)
         named = f"{kind} does not name what was updated"
         wait_until(gone, what=named, timeout=PATIENCE_SECONDS)
-    assert cluster.told("Upgradeable")[2].endswith(of_csv)
+    assert cluster.condition("Upgradeable")[2].endswith(of_csv)
     refused(cluster, of_csv)
     place.delete("clusterserviceversions", CSV)
     updated(cluster, "4.19.0")

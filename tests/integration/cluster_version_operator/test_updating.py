@@ -60,13 +60,13 @@ def test_runlevels_wait_for_the_components_before_them(level: ClusterUpdates) ->
     """Scenarios 29, 30, 33, 34, 41, 43 and 44, in one update."""
     image = SECOND.publish(level.registry)
     level.ask(image=image)
-    message = level.wait_told("ReleaseAccepted", "False", "cannot be verified")
+    message = level.wait_condition("ReleaseAccepted", "False", "cannot be verified")
     assert image in message
     assert history(level) == [("1.0.0", "Completed", False)]
     assert set(versions(level).values()) == {"1.0.0"}
     level.ask(image=image, force=True)
-    level.wait_told("ReleaseAccepted", "True", "1.0.1")
-    message = level.wait_told("Progressing", "True", "waiting on alpha, beta")
+    level.wait_condition("ReleaseAccepted", "True", "1.0.1")
+    message = level.wait_condition("Progressing", "True", "waiting on alpha, beta")
     assert message.startswith("Working towards 1.0.1: ")
     found = versions(level)
     assert (found["alpha-before"], found["alpha-after"]) == ("1.0.1", "1.0.0")
@@ -76,11 +76,11 @@ def test_runlevels_wait_for_the_components_before_them(level: ClusterUpdates) ->
     level.kill()
     level.start(SECOND, image=image)
     level.report("1.0.1", ["alpha"], Progressing="True")
-    level.wait_told("Progressing", "True", "waiting on beta")
+    level.wait_condition("Progressing", "True", "waiting on beta")
     assert versions(level)["alpha-after"] == "1.0.1"
     assert versions(level)["gamma-before"] == "1.0.0"
     level.report("1.0.1", ["beta"])
-    level.wait_told("Progressing", "True", "waiting on gamma")
+    level.wait_condition("Progressing", "True", "waiting on gamma")
     level.report("1.0.1", ["gamma"])
     level.wait_level("1.0.1")
     assert set(versions(level).values()) == {"1.0.1"}
@@ -98,13 +98,13 @@ def test_a_signed_release_is_verified(
     """Scenarios 27, 28, 45 in part, and 48."""
     image = ReleaseSpec("1.0.1", {KEYS: keys}).publish(trusting.registry)
     trusting.ask(image=image)
-    trusting.wait_told("ReleaseAccepted", "False", "cannot be verified")
+    trusting.wait_condition("ReleaseAccepted", "False", "cannot be verified")
     trusting.ask()
-    message = trusting.wait_told("ReleaseAccepted", "True")
+    message = trusting.wait_condition("ReleaseAccepted", "True")
     assert message.startswith('Payload loaded version="1.0.0"')
     sign(store, signer, image)
     trusting.ask(image=image)
-    trusting.wait_told("ReleaseAccepted", "True", "1.0.1")
+    trusting.wait_condition("ReleaseAccepted", "True", "1.0.1")
     trusting.report("1.0.1")
     trusting.wait_level("1.0.1")
     assert history(trusting)[0] == ("1.0.1", "Completed", True)
@@ -127,9 +127,9 @@ def test_an_update_with_a_risk_and_the_way_back_by_version(
         trusting.api.patch(CLUSTER_VERSION, {"spec": followed})
         wait_until(lambda: listed(trusting, "conditionalUpdates"), what="the update")
         trusting.ask(version="1.0.1")
-        trusting.wait_told("Invalid", "True")
+        trusting.wait_condition("Invalid", "True")
         trusting.ask(version="1.0.1", image=image)
-        trusting.wait_told("ReleaseAccepted", "True", "1.0.1")
+        trusting.wait_condition("ReleaseAccepted", "True", "1.0.1")
         trusting.report("1.0.1")
         trusting.wait_level("1.0.1")
         newest = trusting.version["status"]["history"][0]
@@ -140,13 +140,13 @@ def test_an_update_with_a_risk_and_the_way_back_by_version(
         trusting.start(second, image=image)
         wait_until(lambda: listed(trusting, "availableUpdates"), what="the way back")
         trusting.ask(version="1.0.0", image=None)
-        trusting.wait_told("ReleaseAccepted", "True", "1.0.0")
+        trusting.wait_condition("ReleaseAccepted", "True", "1.0.0")
     trusting.report("1.0.0")
     trusting.wait_level("1.0.0")
     older = ReleaseSpec("0.9.9").publish(trusting.registry)
     sign(store, signer, older)
     trusting.ask(version="0.9.9", image=older)
-    message = trusting.wait_told(
+    message = trusting.wait_condition(
         "ReleaseAccepted", "False", "0.9.9 is less than the current target"
     )
     assert (
@@ -166,8 +166,10 @@ def test_versions_that_cannot_be_reached_are_refused(
 ) -> None:
     """Scenarios 49 and 54; and 53 where there is no release before."""
     trusting.ask(version="1.0.1")
-    trusting.wait_told("Progressing", "False", "Stopped at 1.0.0: the cluster version is invalid")
-    assert trusting.told("Invalid")[0] == "True"
+    trusting.wait_condition(
+        "Progressing", "False", "Stopped at 1.0.0: the cluster version is invalid"
+    )
+    assert trusting.condition("Invalid")[0] == "True"
     for version, message in {
         "1.2.0": "1.2.0 is more than one minor version beyond the current target 1.0.0",
         "2.0.0": "2.0.0 has a larger major version than the current target 1.0.0",
@@ -176,8 +178,8 @@ def test_versions_that_cannot_be_reached_are_refused(
         image = ReleaseSpec(version).publish(trusting.registry)
         sign(store, signer, image)
         trusting.ask(image=image, version=version)
-        trusting.wait_told("ReleaseAccepted", "False", message)
-        assert trusting.told("ReleaseAccepted")[1] == "PreconditionChecks"
+        trusting.wait_condition("ReleaseAccepted", "False", message)
+        assert trusting.condition("ReleaseAccepted")[1] == "PreconditionChecks"
     assert [entry[0] for entry in history(trusting)] == ["1.0.0"]
 
 
@@ -195,35 +197,35 @@ def test_minor_updates_wait_for_components_and_for_the_administrator(
         images[version] = ReleaseSpec(version, {KEYS: keys}).publish(cluster.registry)
         sign(store, signer, images[version])
     cluster.report("4.1.0", ["gamma"], message="Gamma is old.", Upgradeable="False")
-    cluster.wait_told("Upgradeable", "False", "* Read first.\n* Gamma is old.")
+    cluster.wait_condition("Upgradeable", "False", "* Read first.\n* Gamma is old.")
     cluster.ask(image=images["4.2.0"])
-    message = cluster.wait_told("ReleaseAccepted", "False", "Gamma is old.")
+    message = cluster.wait_condition("ReleaseAccepted", "False", "Gamma is old.")
     assert 'Precondition "ClusterVersionUpgradeable" failed because of "MultipleReasons"' in message
     cluster.ask(image=images["4.1.1"])
-    cluster.wait_told("ReleaseAccepted", "True", "4.1.1")
-    cluster.wait_told("Upgradeable", "False", "An update is already in progress")
+    cluster.wait_condition("ReleaseAccepted", "True", "4.1.1")
+    cluster.wait_condition("Upgradeable", "False", "An update is already in progress")
     cluster.report("4.1.1")
     cluster.wait_level("4.1.1")
-    cluster.wait_told("Upgradeable", "False", "Read first.")
+    cluster.wait_condition("Upgradeable", "False", "Read first.")
     cluster.ask(image=images["4.2.0"])
-    cluster.wait_told("ReleaseAccepted", "False", ": Read first.")
+    cluster.wait_condition("ReleaseAccepted", "False", ": Read first.")
     cluster.api.patch(gates["admin-acks"], {"data": {"ack-4.1-apis": "true"}})
-    cluster.wait_told("ReleaseAccepted", "True", "4.2.0")
+    cluster.wait_condition("ReleaseAccepted", "True", "4.2.0")
 
 
 def test_a_component_that_fails_holds_the_update(level: ClusterUpdates) -> None:
     """Scenarios 31 and 32."""
     level.ask(image=SECOND.publish(level.registry), force=True)
-    level.wait_told("Progressing", "True", "waiting on alpha, beta")
+    level.wait_condition("Progressing", "True", "waiting on alpha, beta")
     level.report("1.0.1", ["beta"])
     level.report("1.0.1", ["alpha"], Degraded="True")
-    level.wait_told("Progressing", "True", "waiting up to 40 minutes on alpha")
-    assert level.told("Failing")[0] == "False"
+    level.wait_condition("Progressing", "True", "waiting up to 40 minutes on alpha")
+    assert level.condition("Failing")[0] == "False"
     assert versions(level)["gamma-before"] == "1.0.0"
     level.report("1.0.1", ["alpha"], Available="False")
-    level.wait_told("Failing", "True", "Cluster operator alpha is not available")
-    assert level.told("Failing")[1] == "ClusterOperatorNotAvailable"
-    message = level.told("Progressing")[2]
+    level.wait_condition("Failing", "True", "Cluster operator alpha is not available")
+    assert level.condition("Failing")[1] == "ClusterOperatorNotAvailable"
+    message = level.condition("Progressing")[2]
     assert message == "Unable to apply 1.0.1: the cluster operator alpha is not available"
 
 
@@ -236,7 +238,7 @@ def test_a_manifest_that_is_refused_is_named_until_the_cause_is_gone(
     release = ReleaseSpec("1.0.1", {"0000_20_beta_02_one.yaml": one})
     level.report("1.0.1")
     level.ask(image=release.publish(level.registry), force=True)
-    message = level.wait_told("Failing", "True", 'Could not update configmap "later/one"')
+    message = level.wait_condition("Failing", "True", 'Could not update configmap "later/one"')
     assert message.endswith("(9 of 14): resource may have been deleted")
     assert versions(level)["alpha-after"] == "1.0.1"
     assert versions(level)["gamma-after"] == "1.0.0"
@@ -258,7 +260,7 @@ def test_a_deployment_that_is_not_available_holds_the_update(level: ClusterUpdat
     level.report("1.0.1")
     set_available("False")
     level.ask(image=SECOND.publish(level.registry), force=True)
-    level.wait_told("Failing", "True", f"{OPERATOR}/cluster-version-operator")
+    level.wait_condition("Failing", "True", f"{OPERATOR}/cluster-version-operator")
     assert set(versions(level).values()) == {"1.0.0"}
     set_available("True")
     level.wait_level("1.0.1")
@@ -274,10 +276,12 @@ def test_what_the_next_release_drops_is_deleted(level: ClusterUpdates) -> None:
     level.ask(image=release.publish(level.registry), force=True)
     level.wait_level("1.0.1")
     held = f'resources=ConfigMap "{NAMESPACE}/beta-after"'
-    level.wait_told("Upgradeable", "False", held)
+    level.wait_condition("Upgradeable", "False", held)
     level.api.patch(f"{CONFIG_MAPS}/beta-after", {"metadata": {"finalizers": None}})
     wait_until(lambda: level.api.get(f"{CONFIG_MAPS}/beta-after") is None, what="it is deleted")
-    wait_until(lambda: held not in level.told("Upgradeable")[2], what="nothing is being deleted")
+    wait_until(
+        lambda: held not in level.condition("Upgradeable")[2], what="nothing is being deleted"
+    )
 
 
 def test_a_broken_release_is_not_applied(level: ClusterUpdates, registry: Registry) -> None:
@@ -287,9 +291,9 @@ def test_a_broken_release_is_not_applied(level: ClusterUpdates, registry: Regist
         release = ReleaseSpec("1.0.1", {"0000_99_x_y.yaml": manifest})
         image = release.publish(registry)
         level.ask(image=image, force=True)
-        level.wait_told("ReleaseAccepted", "False", image)
-        level.wait_told("ReleaseAccepted", "False", message)
-        assert level.told("ReleaseAccepted")[1] == "LoadPayload"
+        level.wait_condition("ReleaseAccepted", "False", image)
+        level.wait_condition("ReleaseAccepted", "False", message)
+        assert level.condition("ReleaseAccepted")[1] == "LoadPayload"
         assert set(versions(level).values()) == {"1.0.0"}
 
 
@@ -301,14 +305,14 @@ def test_a_release_that_was_not_there_is_tried_again(
     digest = registry.push(image, "releases/elsewhere").reference.partition("@")[2]
     late = f"{registry.address}/releases/late@{digest}"
     level.ask(image=late, force=True)
-    message = level.wait_told(
+    message = level.wait_condition(
         "ReleaseAccepted", "False", "Unable to download and prepare the update"
     )
     assert message.startswith(f'Retrieving payload failed version="" image="{late}" failure=')
-    assert level.told("ReleaseAccepted")[1] == "RetrievePayload"
+    assert level.condition("ReleaseAccepted")[1] == "RetrievePayload"
     assert level.version["status"]["desired"]["version"] == "1.0.0"
     assert registry.push(image, "releases/late").reference == late
-    level.wait_told("ReleaseAccepted", "True", late, timeout=180.0)
+    level.wait_condition("ReleaseAccepted", "True", late, timeout=180.0)
     level.report("1.0.1")
     level.wait_level("1.0.1")
 
@@ -319,13 +323,15 @@ def test_an_image_of_another_version_is_not_applied(level: ClusterUpdates) -> No
     images["1.0.0"] = level.version["status"]["desired"]["image"]
     for version, image in images.items():
         level.ask(image=image, version="1.0.2", force=version != "1.0.0")
-        message = level.wait_told("ReleaseAccepted", "False", f"release image version {version} ")
+        message = level.wait_condition(
+            "ReleaseAccepted", "False", f"release image version {version} "
+        )
         assert message == (
             f'Verifying payload failed version="1.0.2" image="{image}" failure=release image '
             f"version {version} does not match the expected upstream version 1.0.2"
         )
-        assert level.told("ReleaseAccepted")[1] == "VerifyPayloadVersion"
+        assert level.condition("ReleaseAccepted")[1] == "VerifyPayloadVersion"
     assert history(level) == [("1.0.0", "Completed", False)]
     assert set(versions(level).values()) == {"1.0.0"}
     level.ask(image=images["1.0.0"], version="1.0.0")
-    level.wait_told("ReleaseAccepted", "True", 'version="1.0.0"')
+    level.wait_condition("ReleaseAccepted", "True", 'version="1.0.0"')

@@ -99,12 +99,12 @@ def put(store: Path, image: str, number: int, message: bytes) -> None:
 def refused(cluster: ClusterUpdates, image: str, text: str) -> str:
     """Asks for a release that is not taken; the message."""
     cluster.ask(image=image)
-    message = cluster.wait_told("ReleaseAccepted", "False", text)
+    message = cluster.wait_condition("ReleaseAccepted", "False", text)
     status = cluster.version["status"]
     assert [entry["version"] for entry in status["history"]] == ["1.0.0"]
     assert status["desired"]["version"] == "1.0.0"
     cluster.ask()
-    cluster.wait_told("ReleaseAccepted", "True", 'version="1.0.0"')
+    cluster.wait_condition("ReleaseAccepted", "True", 'version="1.0.0"')
     return message
 
 
@@ -165,11 +165,13 @@ def test_a_forced_release_is_taken_unsigned_and_one_that_is_none_is_not(
     del files["release-manifests/image-references"]
     broken = registry.push(build_image([files]), "product").reference
     cluster.ask(image=broken, force=True)
-    cluster.wait_told("ReleaseAccepted", "False", "image-references: no such file or directory")
+    cluster.wait_condition(
+        "ReleaseAccepted", "False", "image-references: no such file or directory"
+    )
     assert cluster.version["status"]["desired"]["version"] == "1.0.0"
     missing = f"{broken.partition('@')[0]}@sha256:{'0' * 64}"
     cluster.ask(image=missing, force=True)
-    cluster.wait_told("ReleaseAccepted", "False", "Unable to download and prepare the update")
+    cluster.wait_condition("ReleaseAccepted", "False", "Unable to download and prepare the update")
     image = publish(replace(first, version="1.0.1"))
     newest = taken(cluster, image, force=True)
     assert newest["verified"] is False
