@@ -128,11 +128,11 @@ def starts(api: Api) -> Figures:
             api.delete(f"{PODS}/{pods(api, program)[0]['metadata']['name']}")
             pod = new_pod(api, program, known)
             fresh.append(seconds_to_answer(api, pod, replaced=0))
-            wait_told_ready(api, pod)
+            wait_reported_ready(api, pod)
             before = main_process(pod)
             kill_pod(pod["metadata"]["uid"])
             again.append(seconds_to_answer(api, pod, replaced=before))
-            wait_told_ready(api, pod)
+            wait_reported_ready(api, pod)
         figures[f"{program}, new pod"] = medians(fresh)
         figures[f"{program}, killed and restarted"] = medians(again)
     return figures
@@ -221,7 +221,7 @@ def says_yes(address: str, probe: str) -> bool:
         connection.close()
 
 
-def wait_told_ready(api: Api, pod: KubeObject) -> None:
+def wait_reported_ready(api: Api, pod: KubeObject) -> None:
     """Until the API server knows, too; then the Deployment may be disturbed again."""
 
     def ready(found: KubeObject | None) -> bool:

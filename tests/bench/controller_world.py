@@ -27,7 +27,7 @@ LOOKS, PAUSE_SECONDS = 60, 1.0
 REST_SECONDS = LOOKS * PAUSE_SECONDS
 """A minute, in which each watch has a bookmark."""
 PATIENCE_SECONDS = 600.0
-TOLD_SECONDS = 60
+WATCH_SECONDS = 60
 WRITES = ("POST", "PUT", "PATCH", "APPLY", "DELETE")
 READS = ("GET", "LIST")
 NOT_COUNTED = ("leases", "events", "tokenreviews", "subjectaccessreviews")
@@ -123,18 +123,18 @@ class World:
             if time.monotonic() > deadline:
                 such = sorted(behind)[:5]
                 raise TimeoutError(f"{len(behind)} have not {version}, such as {such}")
-            for found in self._told(f"{OLM}/clusterextensions"):
+            for found in self._watched(f"{OLM}/clusterextensions"):
                 if installed_version(found) == version:
                     behind.discard(name_of(found))
                 if not behind:
                     return
 
-    def _told(self, path: str) -> Iterator[KubeObject]:
+    def _watched(self, path: str) -> Iterator[KubeObject]:
         """Objects as they are, and as they become, for some seconds.
 
         Lists again and again would take a tenth of the server's time, and more with more objects.
         """
-        params = {"watch": "true", "resourceVersion": "0", "timeoutSeconds": str(TOLD_SECONDS)}
+        params = {"watch": "true", "resourceVersion": "0", "timeoutSeconds": str(WATCH_SECONDS)}
         with self._admin.stream("GET", path, params=params) as answer:
             answer.raise_for_status()
             for line in answer.iter_lines():

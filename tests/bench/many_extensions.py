@@ -23,7 +23,7 @@ from e2e.olm.api import Api
 from e2e.olm.stand_ins import StandIns
 from tests.bench.controller_world import World
 from tests.bench.processes import cpu_seconds, status_mib
-from tests.bench.worlds import beside, olm_world
+from tests.bench.worlds import in_thread, olm_world
 
 FEW = 10
 """Of them looks are measured, when there are no others and when there are all."""
@@ -118,7 +118,7 @@ class Life:
                 phase.newcomers.append(self._world.arrive(self._newcomers.pop(), self._visitor))
                 over.wait(NEWCOMER_PAUSE_SECONDS)
 
-        return beside("newcomers", arrive)
+        return in_thread("newcomers", arrive)
 
 
 def _line(phase: Phase) -> str:

@@ -37,7 +37,7 @@ from tests.bench.memory_limits import limited
 from tests.bench.plots import Chart, Series, write
 from tests.bench.processes import cpu_seconds, status_mib
 from tests.bench.samples import Sample, alarms, growth
-from tests.bench.worlds import beside
+from tests.bench.worlds import in_thread
 from tests.integration.faults.extensions import Extensions, bundles
 from tests.integration.faults.life import KEY, Phase, World, injecting
 from tests.integration.scraping import Scraper, account, may_read_metrics
@@ -139,7 +139,7 @@ class Soak:
                     taken = sample_of(child, time.monotonic() - begun)
                     self.samples.setdefault(name, []).append(taken)
 
-        return beside("samples", sample)
+        return in_thread("samples", sample)
 
     def left(self) -> Left:
         """What there is now."""

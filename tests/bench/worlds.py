@@ -43,7 +43,7 @@ def olm_world() -> Iterator[tuple[Path, Olm, Api]]:
 
 
 @contextmanager
-def beside(name: str, work: Callable[[threading.Event], None]) -> Iterator[None]:
+def in_thread(name: str, work: Callable[[threading.Event], None]) -> Iterator[None]:
     """Has a thread work meanwhile, until the event that it is given is set."""
     over = threading.Event()
     thread = threading.Thread(target=work, args=(over,), name=name)

@@ -1,4 +1,4 @@
-"""What is kept of a catalog's blobs is enough: every real package is the same without the rest."""
+"""What is stored of a catalog is enough: every real package is the same without the rest."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.corpus
 
 
 def test_every_real_package_is_the_same_and_far_smaller(corpus: Path) -> None:
-    whole, kept = 0, 0
+    whole, reduced = 0, 0
     for folder in sorted((corpus / "catalog").iterdir()):
         for file in folder.glob("catalog.*"):
             blobs = [orjson.loads(b.raw) for b in parse(file.read_bytes(), path=file.name)]
@@ -21,5 +21,5 @@ def test_every_real_package_is_the_same_and_far_smaller(corpus: Path) -> None:
             assert build_package(folder.name, less) == build_package(folder.name, blobs)
             assert not any(needed(blob, "another-package") for blob in blobs)
             whole += len(orjson.dumps(blobs))
-            kept += len(orjson.dumps(less))
-    assert kept * 20 < whole
+            reduced += len(orjson.dumps(less))
+    assert reduced * 20 < whole

@@ -45,8 +45,8 @@ def assert_model_keeps(held: dict[str, Any], kinds: Kinds) -> None:
 def without_empty(value: Any) -> Any:
     """The value without empty fields, at any depth; None for an empty one."""
     if isinstance(value, dict):
-        kept = {key: without_empty(each) for key, each in value.items()}
-        return {key: each for key, each in kept.items() if each is not None} or None
+        reduced = {key: without_empty(each) for key, each in value.items()}
+        return {key: each for key, each in reduced.items() if each is not None} or None
     if isinstance(value, list):
         return [without_empty(each) for each in value] or None
     return value or None

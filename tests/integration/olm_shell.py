@@ -12,7 +12,7 @@ from typing import Any
 from e2e.olm.programs import Olm
 from e2e.olm.warm import warm_program
 
-Told = subprocess.CompletedProcess[str]
+Completed = subprocess.CompletedProcess[str]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Shell:
         program = warm_program("olm")
         return [program, *arguments, f"--kubeconfig={self.kubeconfig}"]
 
-    def __call__(self, *arguments: str, stdin: str | None = None) -> Told:
+    def __call__(self, *arguments: str, stdin: str | None = None) -> Completed:
         return subprocess.run(
             self.command(*arguments),
             env=self.environment,

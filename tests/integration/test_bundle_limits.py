@@ -31,8 +31,8 @@ def test_a_bundle_past_a_limit_names_the_flag_that_helps(
 ) -> None:
     serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
     strict.control_plane.apply(with_administrator(package))
-    told = "image has more than 1 entries"
-    found = api.wait_condition(extension_path(package), "Progressing", "True", message=told)
+    text = "image has more than 1 entries"
+    found = api.wait_condition(extension_path(package), "Progressing", "True", message=text)
     assert "--max-image-entries" in str(found["status"]["conditions"])
     strict.stop_operator_controller()
     strict.start_operator_controller()

@@ -33,7 +33,7 @@ class Catalogs:
         self._cas = olm.catalogs_ca.parent
         self._shell = shell
 
-    def __call__(self, command: str, *arguments: str) -> finding.Told:
+    def __call__(self, command: str, *arguments: str) -> finding.Completed:
         reads = command in ("show", "refresh", "remove")
         return self._shell("catalog", command, *arguments, cas_dir=self._cas if reads else None)
 

@@ -63,12 +63,12 @@ def test_snapshots_are_what_helm_renders(chart: ChartUnderTest, values: str) -> 
 
 def test_what_holds_the_users_data_is_kept() -> None:
     """Deleting a CustomResourceDefinition deletes every extension."""
-    kept = [
+    retained = [
         obj["metadata"]["name"]
         for obj in all_documents(rendered("everything"))
         if obj["metadata"].get("annotations", {}).get("helm.sh/resource-policy") == "keep"
     ]
-    assert sorted(kept) == [
+    assert sorted(retained) == [
         "clustercatalogs.olm.operatorframework.io",
         "clusterextensions.olm.operatorframework.io",
         "clusterobjectsets.olm.operatorframework.io",

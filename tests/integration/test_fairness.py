@@ -29,7 +29,7 @@ class Silence:
 
     def __init__(self) -> None:
         self._listening = socket.create_server((HOST, 0), backlog=256)
-        self._kept: list[socket.socket] = []
+        self._accepted: list[socket.socket] = []
         self.port = int(self._listening.getsockname()[1])
         self._thread = threading.Thread(target=self._accept, daemon=True)
         self._thread.start()
@@ -37,18 +37,18 @@ class Silence:
     def _accept(self) -> None:
         while True:
             try:
-                self._kept.append(self._listening.accept()[0])
+                self._accepted.append(self._listening.accept()[0])
             except OSError:
                 return
 
     @property
     def callers(self) -> int:
-        return len(self._kept)
+        return len(self._accepted)
 
     def close(self) -> None:
         self._listening.shutdown(socket.SHUT_RDWR)  # closing alone would leave it accepting
         self._thread.join()
-        for each in (self._listening, *self._kept):
+        for each in (self._listening, *self._accepted):
             each.close()
 
 

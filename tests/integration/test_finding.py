@@ -35,7 +35,7 @@ class Shell:
     cache: Path
     kubeconfig: Path
 
-    def __call__(self, *arguments: str, cas_dir: Path | None = None) -> "Told":
+    def __call__(self, *arguments: str, cas_dir: Path | None = None) -> "Completed":
         command = [warm_program("olm"), *arguments]
         command += [f"--kubeconfig={self.kubeconfig}"]
         command += [f"--catalogd-cas-dir={cas_dir}"] if cas_dir else []
@@ -49,7 +49,7 @@ class Shell:
         )
 
 
-Told = subprocess.CompletedProcess[str]
+Completed = subprocess.CompletedProcess[str]
 
 
 @pytest.fixture

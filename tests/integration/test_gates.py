@@ -59,7 +59,7 @@ def test_a_release_is_told_apart_from_the_version(
 
 
 @pytest.mark.parametrize(
-    ("modes", "config", "told"),
+    ("modes", "config", "message"),
     [
         pytest.param(
             ("AllNamespaces",),
@@ -83,7 +83,7 @@ def test_what_a_closed_gate_forbids_is_refused_in_upstreams_words(
     apply: Callable[[str], object],
     modes: tuple[str, ...],
     config: Any,
-    told: str,
+    message: str,
 ) -> None:
     serve_catalog(
         package, publish_catalog(BundleSpec(package=package, version="1.0.0", modes=modes))
@@ -93,4 +93,4 @@ def test_what_a_closed_gate_forbids_is_refused_in_upstreams_words(
         inline = {"configType": "Inline", "inline": config}
         api.patch(extension_path(package), {"spec": {"config": inline}})
     status = "False" if config else "True"
-    api.wait_condition(extension_path(package), "Progressing", status, message=told)
+    api.wait_condition(extension_path(package), "Progressing", status, message=message)

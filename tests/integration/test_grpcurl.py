@@ -65,6 +65,6 @@ def test_it_calls_what_pages_call(grpcurl: Grpcurl) -> None:
 
 
 def test_errors_are_upstreams(grpcurl: Grpcurl) -> None:
-    told = grpcurl("api.Registry/GetPackage", request={"name": "lost"})
-    assert "Code: Unknown" in told
-    assert 'Message: package "lost" not found' in told
+    output = grpcurl("api.Registry/GetPackage", request={"name": "lost"})
+    assert "Code: Unknown" in output
+    assert 'Message: package "lost" not found' in output

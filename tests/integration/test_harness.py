@@ -132,25 +132,25 @@ class TestControlPlane:
         """In the first moments, in which it is asked for, and afterwards, when it is watched."""
         maps = f"/api/v1/namespaces/{namespace}/configmaps"
         with control_plane.client() as client:
-            told = states(client, f"{maps}/one", seconds=PATIENCE)
-            assert next(told) is None
+            seen = states(client, f"{maps}/one", seconds=PATIENCE)
+            assert next(seen) is None
             time.sleep(ASKED_SECONDS)
-            assert next(told) is None
+            assert next(seen) is None
             client.post(maps, json=config_map("one")).raise_for_status()
-            made = next(filter(None, told))
+            made = next(filter(None, seen))
             assert (made["kind"], made["metadata"]["name"]) == ("ConfigMap", "one")
             client.patch(f"{maps}/one", json={"data": {"a": "b"}}, headers=MERGE).raise_for_status()
-            assert any(state and state.get("data") == {"a": "b"} for state in told)
+            assert any(state and state.get("data") == {"a": "b"} for state in seen)
             client.delete(f"{maps}/one").raise_for_status()
-            assert any(state is None for state in told)
+            assert any(state is None for state in seen)
 
     def test_states_of_an_object_whose_kind_is_not_served_end(
         self, control_plane: ControlPlane
     ) -> None:
         with control_plane.client() as client:
-            told = list(states(client, "/apis/example.com/v1/nothings/one", seconds=1.0))
-        assert len(told) > 1
-        assert not any(told)
+            seen = list(states(client, "/apis/example.com/v1/nothings/one", seconds=1.0))
+        assert len(seen) > 1
+        assert not any(seen)
 
     def test_manifests_are_applied_as_by_kubectl(
         self, control_plane: ControlPlane, kubectl: Kubectl, namespace: str

@@ -108,7 +108,7 @@ def test_a_life_from_a_name_to_nothing(
     _again_and_otherwise(shell, package)
     api.wait_condition(extension_path(package), "Available", "False")
     _status_of_one(shell, package)
-    _told_while_waiting(olm, package)
+    _progress_while_waiting(olm, package)
     _requests_are_written_and_made_as_somebody_else(shell, package)
     plan = _plan_that_writes_nothing(olm, planner, package)
     _what_was_planned_comes_true(api, shell, package, plan)
@@ -151,7 +151,7 @@ def _in_other_formats(shell: Shell, package: str) -> None:
     assert "0/1 available" in line
 
 
-def _told_while_waiting(olm: Olm, package: str) -> None:
+def _progress_while_waiting(olm: Olm, package: str) -> None:
     """What --wait would show of the objects as they are now."""
 
     async def read(kubeconfig: Path) -> list[str]:
@@ -168,10 +168,10 @@ def _told_while_waiting(olm: Olm, package: str) -> None:
 
 
 def _requests_are_written_and_made_as_somebody_else(shell: Shell, package: str) -> None:
-    told = shell("status", package, "-v", "6", "--as", "jane", "--as-group", "system:masters")
-    assert told.returncode == 0, told.stderr
+    written = shell("status", package, "-v", "6", "--as", "jane", "--as-group", "system:masters")
+    assert written.returncode == 0, written.stderr
     path = "/apis/olm.operatorframework.io/v1/clusterextensions"
-    assert re.search(rf"^GET https://\S+{path}\S* 200 OK in \d+ ms$", told.stderr, re.MULTILINE)
+    assert re.search(rf"^GET https://\S+{path}\S* 200 OK in \d+ ms$", written.stderr, re.MULTILINE)
     headers = shell("--as=jane", "status", "-v8")
     assert headers.returncode == 1
     assert 'User "jane" cannot list resource "clusterextensions"' in headers.stderr
@@ -373,11 +373,11 @@ def _cascade(olm: Olm, api: Api, shell: Shell, package: str) -> None:
     assert api.get(f"/apis/apps/v1/namespaces/{package}/deployments/{package}-operator") is not None
     assert "deletionTimestamp" not in (api.get(extension_path(package)) or {})["metadata"]
     api.patch(path, {"metadata": {"finalizers": None}})
-    told, progress = removing.communicate(timeout=120)
+    output, progress = removing.communicate(timeout=120)
     assert removing.returncode == 0, progress
     assert "0 of 1 custom resources are gone\n" in progress
-    assert f"ServiceAccount {package}/{package}-installer: deleted\n" in told
-    assert f"Namespace {package} stays: olm did not make it\n{package} is gone\n" in told
+    assert f"ServiceAccount {package}/{package}-installer: deleted\n" in output
+    assert f"Namespace {package} stays: olm did not make it\n{package} is gone\n" in output
     crd = f"things.{package}.example.com"
     assert api.get(f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{crd}") is None
 

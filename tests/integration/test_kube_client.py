@@ -176,10 +176,10 @@ async def test_patches_reach_subresources_and_demand_what_they_test(
     wrong = [{"op": "test", "path": "/metadata/uid", "value": "other"}]
     with pytest.raises(InvalidError):
         await client.patch(found, wrong, content_type=JSON_PATCH)
-    status = {"status": {"conditions": [{"type": "Told", "status": "True"}]}}
+    status = {"status": {"conditions": [{"type": "Reported", "status": "True"}]}}
     await client.patch(found, status, subresource="status")
-    told = (await client.get(NAMESPACE, namespace))["status"]["conditions"]
-    assert [c["type"] for c in told] == ["Told"]
+    conditions = (await client.get(NAMESPACE, namespace))["status"]["conditions"]
+    assert [c["type"] for c in conditions] == ["Reported"]
 
 
 async def test_deleting_demands_its_preconditions_and_is_idempotent(
@@ -252,7 +252,7 @@ async def test_a_watch_tells_what_happens_after_the_list(
     await client.create(config_map(namespace, "before"), field_manager="m")
     _, version = await client.list_all(CONFIG_MAP, namespace, labels="team=red")
     opened = asyncio.Event()
-    told: list[tuple[str, str]] = []
+    seen: list[tuple[str, str]] = []
 
     async def follow() -> None:
         async for event in client.watch(
@@ -262,14 +262,14 @@ async def test_a_watch_tells_what_happens_after_the_list(
             labels="team=red",
             opened=opened.set,
         ):
-            told.append((event["type"], name_of(event["object"])))
+            seen.append((event["type"], name_of(event["object"])))
             if event["type"] == "DELETED":
                 return
 
     async with asyncio.timeout(20), asyncio.TaskGroup() as group:
         group.create_task(follow())
         await opened.wait()
-        assert told == []
+        assert seen == []
         red = config_map(namespace, "red")
         red["metadata"]["labels"] = {"team": "red"}
         await client.create(red, field_manager="m")
@@ -277,7 +277,7 @@ async def test_a_watch_tells_what_happens_after_the_list(
         await client.patch(red, {"data": {"a": "1"}})
         # leaving the selector looks like a deletion
         await client.patch(red, {"metadata": {"labels": {"team": None}}})
-    assert told == [("ADDED", "red"), ("MODIFIED", "red"), ("DELETED", "red")]
+    assert seen == [("ADDED", "red"), ("MODIFIED", "red"), ("DELETED", "red")]
 
 
 @both_connections

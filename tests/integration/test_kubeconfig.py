@@ -1,4 +1,4 @@
-"""Every way in which a kubeconfig tells how to reach an API server, on a real one."""
+"""Every way in which a kubeconfig says how to reach an API server, on a real one."""
 
 import asyncio
 import base64
@@ -206,7 +206,7 @@ async def test_everything_goes_through_proxy_url(
 def two_clusters(
     request: pytest.FixtureRequest, control_plane: ControlPlane, tmp_path: Path
 ) -> Path:
-    """The real cluster is that of no context's pairing but `right`; `jane` is beside `admin`."""
+    """The real cluster is that of no context's pairing but `right`; `jane` is next to `admin`."""
     content = yaml.safe_load(control_plane.kubeconfig.read_text())
     jane = yaml.safe_load(control_plane.kubeconfig_for("jane").read_text())["users"][0]["user"]
     right, admin = content["clusters"][0]["cluster"], content["users"][0]["user"]
@@ -286,9 +286,11 @@ async def test_entries_that_are_not_there_are_named(two_clusters: Path) -> None:
         "jane": Overrides(user="janex"),
     }
     for near, overrides in asked.items():
-        with pytest.raises(TerminalError, match=f'has no (context|cluster|user) "{near}x"') as told:
+        with pytest.raises(
+            TerminalError, match=f'has no (context|cluster|user) "{near}x"'
+        ) as caught:
             load_access(str(two_clusters), overrides)
-        assert told.value.hint == f"did you mean {near}?"
+        assert caught.value.hint == f"did you mean {near}?"
 
 
 async def test_an_address_suffices_without_any_kubeconfig(

@@ -162,7 +162,7 @@ async def test_of_many_candidates_never_two_lead_at_once(
 
 
 class Flaky:
-    """A client whose every request fails while told so."""
+    """A client whose every request fails while it is set to."""
 
     def __init__(self, client: KubeClient) -> None:
         self._client = client

@@ -130,8 +130,8 @@ def test_a_revision_whose_extension_is_gone_takes_nothing(
     api.wait_condition(extension_path(other), "Progressing", "True", message="already exists")
     found = objects(api, installed)
     assert not [ref for obj in found for ref in metadata(obj).get("ownerReferences", ())]
-    kept = api.get(revision)
-    assert kept is not None
-    assert not metadata(kept).get("finalizers")
+    retained = api.get(revision)
+    assert retained is not None
+    assert not metadata(retained).get("finalizers")
     olm.control_plane.remove(extension_path(other))
     olm.control_plane.remove(revision)

@@ -115,8 +115,8 @@ async def test_a_proxy_that_refuses_us_is_named_without_the_password(
 ) -> None:
     async with ForwardProxy(user=USER) as proxy:
         monkeypatch.setenv(variable(far), f"http://{user}{proxy.address}")
-        told = f"proxyconnect: proxy http://{proxy.address} refuses: 407"
-        with pytest.raises(UnreachableError, match=told) as caught:
+        message = f"proxyconnect: proxy http://{proxy.address} refuses: 407"
+        with pytest.raises(UnreachableError, match=message) as caught:
             await store(tmp_path, far).pull(f"{name_of(far)}/org/cat:v1", owner="o")
     assert "NO_PROXY" in caught.value.hint
     assert "wrong" not in caught.value.describe()
@@ -137,8 +137,8 @@ async def test_a_proxy_that_opens_no_tunnel_is_told_with_its_answer(
         monkeypatch.setenv("HTTPS_PROXY", f"http://me:secret@{proxy.address}")
         settings = PullSettings(registries_conf=tmp_path / "registries.conf")
         images = ImageStore(tmp_path / "i", lambda: settings, jitter=lambda: 0.0)
-        told = f"cannot reach registry {NAME}: proxyconnect: proxy http://{proxy.address}{said}"
-        with pytest.raises(UnreachableError, match=told) as caught:
+        message = f"cannot reach registry {NAME}: proxyconnect: proxy http://{proxy.address}{said}"
+        with pytest.raises(UnreachableError, match=message) as caught:
             await images.pull(f"{NAME}/org/cat:v1", owner="o")
     assert set(proxy.asked) == {f"CONNECT {NAME}:443"}
     assert "secret" not in caught.value.describe()
@@ -155,8 +155,8 @@ async def test_a_proxy_whose_certificate_is_not_trusted_is_told(
         monkeypatch.setenv("HTTPS_PROXY", f"https://{proxy.address}")
         settings = PullSettings(registries_conf=tmp_path / "registries.conf")
         images = ImageStore(tmp_path / "i", lambda: settings, jitter=lambda: 0.0)
-        told = f"proxyconnect: proxy https://{proxy.address}: .*CERTIFICATE_VERIFY_FAILED"
-        with pytest.raises(UnreachableError, match=told):
+        message = f"proxyconnect: proxy https://{proxy.address}: .*CERTIFICATE_VERIFY_FAILED"
+        with pytest.raises(UnreachableError, match=message):
             await images.pull(f"{NAME}/org/cat:v1", owner="o")
 
 

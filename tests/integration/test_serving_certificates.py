@@ -1,4 +1,4 @@
-"""Certificates of catalogd and operator-controller, kept in a real cluster by a clock of ours."""
+"""Certificates of catalogd and operator-controller, renewed in a real cluster by our clock."""
 
 import base64
 import ssl
@@ -155,12 +155,12 @@ async def test_two_leaders_at_once_do_not_overwrite_each_other(
         due = await world.after(61 * DAY)
         late = world.new_leader()
         with pytest.raises(ConflictError):
-            await late._write(world.certificate, before, kept_of(due))
+            await late._write(world.certificate, before, content_of(due))
         with pytest.raises(ApiError):  # as if there were none yet
-            await late._write(world.certificate, None, kept_of(due))
+            await late._write(world.certificate, None, content_of(due))
 
 
-def kept_of(secret: KubeObject) -> SecretContent:
-    kept = parse(secret["data"], NAMES)
-    assert kept is not None
-    return kept
+def content_of(secret: KubeObject) -> SecretContent:
+    content = parse(secret["data"], NAMES)
+    assert content is not None
+    return content

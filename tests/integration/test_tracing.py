@@ -89,11 +89,11 @@ class Receiver:
 @pytest.fixture
 def receiver() -> Iterator[tuple[Receiver, str]]:
     """A receiver, and its address."""
-    kept = Receiver()
+    spans = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            kept.receive(self.rfile.read(int(self.headers["Content-Length"])))
+            spans.receive(self.rfile.read(int(self.headers["Content-Length"])))
             self.send_response(200)
             self.send_header("Content-Type", "application/x-protobuf")
             self.end_headers()
@@ -104,14 +104,14 @@ def receiver() -> Iterator[tuple[Receiver, str]]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield kept, f"http://127.0.0.1:{server.server_port}"
+        yield spans, f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
 
 
 @pytest.fixture
 def traced(olm: Olm, receiver: tuple[Receiver, str]) -> Iterator[Receiver]:
     """Both programs with tracing, for one test."""
-    kept, address = receiver
+    spans, address = receiver
     olm.stop()
     olm.environment = {
         "OTEL_EXPORTER_OTLP_ENDPOINT": address,
@@ -120,7 +120,7 @@ def traced(olm: Olm, receiver: tuple[Receiver, str]) -> Iterator[Receiver]:
     }
     olm.start_catalogd(*FLAGS)
     olm.start_operator_controller(*FLAGS)
-    yield kept
+    yield spans
     olm.stop()
     olm.environment = {}
     olm.start_catalogd()

@@ -1,4 +1,4 @@
-"""`olm upgrade` on a real cluster: what it tells, refuses, and writes in which order."""
+"""`olm upgrade` on a real cluster: what it shows, refuses, and writes in which order."""
 
 import signal
 from collections.abc import Callable
@@ -151,9 +151,9 @@ def test_a_version_that_cannot_be_reached_is_told_with_those_that_can(
     refused = shell("upgrade", served, "--version", "3.0.0")
     assert refused.returncode == 1
     assert "from 1.0.0 an update leads to 2.0.0; then to 3.0.0" in refused.stdout
-    kept = shell("upgrade", served)
-    assert (kept.returncode, "nothing is to be done" in kept.stdout) == (0, True)
-    assert f"hint: olm upgrade {served} --version 2.0.0" in kept.stdout
+    unchanged = shell("upgrade", served)
+    assert (unchanged.returncode, "nothing is to be done" in unchanged.stdout) == (0, True)
+    assert f"hint: olm upgrade {served} --version 2.0.0" in unchanged.stdout
     # In spite of the author, who offers no such step; its account may do everything.
     free = ("--upgrade-constraint-policy", "SelfCertified")
     done = shell("upgrade", served, "--version", "3.0.0", *free, "--wait")

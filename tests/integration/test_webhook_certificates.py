@@ -148,9 +148,9 @@ def planned(olm: Olm, extension: str) -> Any:
         f"--kubeconfig={olm.control_plane.kubeconfig}",
         f"--catalogd-cas-dir={olm.catalogs_ca.parent}",
     ]
-    told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    assert told.returncode == 0, told.stdout + told.stderr
-    return json.loads(told.stdout)["plans"][0]
+    completed = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    return json.loads(completed.stdout)["plans"][0]
 
 
 def test_webhooks_of_all_kinds_work_without_anybody_else_to_issue_certificates(

@@ -223,8 +223,8 @@ def wait_level(node: Node, version: str) -> KubeObject:
 
 def assert_olm_runs(node: Node, api: Api, version: str, image: str) -> None:
     """The pods of OLM v1 are those of a release, and work."""
-    told = "-o=jsonpath={.status.versions[0].version}"
-    assert node.kubectl("get", "clusteroperator", "olm", told) == version
+    output = "-o=jsonpath={.status.versions[0].version}"
+    assert node.kubectl("get", "clusteroperator", "olm", output) == version
     for program in PROGRAMS:
         deployment = f"deployment/{program}-controller-manager"
         node.kubectl("rollout", "status", deployment, f"-n={OLM_NAMESPACE}", "--timeout=120s")

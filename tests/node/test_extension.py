@@ -55,8 +55,8 @@ def test_its_operator_runs(api: Api) -> None:
 def test_its_operator_reconciles(node: Node, api: Api) -> None:
     greet(node, "ada", name="Ada")
     wait_said(api, "ada", "Hello, Ada!")
-    told = node.kubectl("get", "greetings", "ada", "-o", "jsonpath={.status}")
-    assert json.loads(told) == {"configMap": "ada", "version": "0.1.0"}
+    status = node.kubectl("get", "greetings", "ada", "-o", "jsonpath={.status}")
+    assert json.loads(status) == {"configMap": "ada", "version": "0.1.0"}
 
 
 def test_its_mutating_webhook_is_called(node: Node, api: Api) -> None:

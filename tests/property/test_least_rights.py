@@ -100,7 +100,7 @@ def permissions(chance: Random) -> set[Permission]:
 @settings(max_examples=cases(1000), deadline=None)
 @given(given_ones=chances.map(permissions))
 def test_what_is_left_brings_all_and_none_of_it_another(given_ones: set[Permission]) -> None:
-    kept = set(widest(given_ones).values())
-    assert all(held_by(kept).allows(permission) for permission in given_ones)
-    for permission in kept:
-        assert not held_by(kept - {permission}).allows(permission)
+    remaining = set(widest(given_ones).values())
+    assert all(held_by(remaining).allows(permission) for permission in given_ones)
+    for permission in remaining:
+        assert not held_by(remaining - {permission}).allows(permission)

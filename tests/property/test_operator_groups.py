@@ -85,8 +85,8 @@ class Cluster(RuleBasedStateMachine):
 
     @rule(name=NAMESPACES, labels=LABELS)
     def make_or_label_namespace(self, name: str, labels: dict[str, str]) -> None:
-        kept = labels_of(self.namespaces.get(name, {}))
-        ours = {k: v for k, v in kept.items() if k.startswith(LABEL_GROUP_PREFIX)}
+        labelled = labels_of(self.namespaces.get(name, {}))
+        ours = {k: v for k, v in labelled.items() if k.startswith(LABEL_GROUP_PREFIX)}
         self.namespaces[name] = {"metadata": {"name": name, "labels": {**ours, **labels}}}
 
     @rule(name=NAMESPACES)
@@ -185,8 +185,8 @@ class Cluster(RuleBasedStateMachine):
             return
         changes = label_changes(namespace, self.uids_selecting(name))
         labels = {**labels_of(namespace), **changes}
-        kept = {key: value for key, value in labels.items() if value is not None}
-        namespace["metadata"]["labels"] = kept
+        remaining = {key: value for key, value in labels.items() if value is not None}
+        namespace["metadata"]["labels"] = remaining
         self.writes += bool(changes)
 
     def verdict(self, csv: KubeObject) -> Verdict:

@@ -136,7 +136,7 @@ class Histories(RuleBasedStateMachine):
             (self.store.delete if kind == "DELETED" else self.store.update)(obj)
 
     @invariant()
-    def handlers_heard_all(self) -> None:
+    def handlers_saw_all(self) -> None:
         assert {name_of(obj): obj for obj in self.store.objects()} == self.mirror
 
     @invariant()

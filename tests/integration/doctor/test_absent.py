@@ -8,9 +8,9 @@ pytestmark = pytest.mark.integration
 
 
 def test_a_cluster_without_olm_is_told_how_to_install_it(doctor: Doctor) -> None:
-    code, told = doctor()
+    code, report = doctor()
     assert code == 1
-    [finding] = told["findings"]
+    [finding] = report["findings"]
     assert finding["check"] == "definitions"
     assert "not installed" in finding["message"]
     assert " install olmv1 " in finding["remedies"][0]["commands"][0]

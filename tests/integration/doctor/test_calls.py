@@ -36,9 +36,9 @@ def test_a_webhook_that_refuses_the_pods_that_are_to_answer_it(
     doctor.follow(found, "let requests pass")
     wait_until(lambda: api.list("/api/v1/namespaces/locked/pods") != [], what="its pod is made")
     assert doctor.is_content("webhooks")
-    [told] = doctor("--check", "webhooks")[1]["findings"]
-    assert told["severity"] == "warning"
-    doctor.follow(told, "remove the configuration")
+    [finding] = doctor("--check", "webhooks")[1]["findings"]
+    assert finding["severity"] == "warning"
+    doctor.follow(finding, "remove the configuration")
     assert doctor("--check", "webhooks")[1]["findings"] == []
 
 
@@ -82,8 +82,8 @@ def test_a_definition_whose_objects_nobody_converts(olm: Olm, api: Api, doctor: 
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.turned.example.com"
 
     def unreadable() -> bool:
-        _, told = doctor("--check", "conversions")
-        return "cannot be read or deleted" in str(told)
+        _, report = doctor("--check", "conversions")
+        return "cannot be read or deleted" in str(report)
 
     wait_until(unreadable, what="the server asks the webhook")
     found = doctor.finds("conversions", "error", "things.turned.example.com cannot be read")

@@ -91,5 +91,5 @@ def test_what_is_left_of_an_extension_that_was_deleted_without_it(
     assert "1 CustomResourceDefinition" in found["message"]
     doctor.follow(found, "delete them")
     assert api.get(settings) is None
-    _, told = doctor("--check", "leftovers")
-    assert package not in str(told["findings"])
+    _, report = doctor("--check", "leftovers")
+    assert package not in str(report["findings"])

@@ -31,10 +31,10 @@ def test_what_is_well_is_told_in_lines(
     olm: Olm, doctor: Doctor, package: str, installed: Callable[..., None]
 ) -> None:
     installed(BundleSpec(package=package, version="1.0.0", crd_group=f"{package}.example.com"))
-    code, told = doctor()
-    bad = [f for f in told["findings"] if f["severity"] != "warning"]
+    code, report = doctor()
+    bad = [f for f in report["findings"] if f["severity"] != "warning"]
     assert [f for f in bad if "does not work" not in f["message"]] == []
-    assert len(told["checks"]) == 22
+    assert len(report["checks"]) == 22
     done = CliRunner().invoke(
         cli, ["doctor", *doctor.arguments, "--kubeconfig", str(doctor.kubeconfig)]
     )

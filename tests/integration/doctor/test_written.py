@@ -14,15 +14,15 @@ REVIEWS = {"selfsubjectreviews", "selfsubjectaccessreviews"}
 
 def test_without_rights_it_says_which_are_missing(olm: Olm, doctor: Doctor) -> None:
     nobody = olm.control_plane.kubeconfig_for("nobody")
-    code, told = doctor("--check", "webhooks", kubeconfig=nobody)
+    code, report = doctor("--check", "webhooks", kubeconfig=nobody)
     assert code == 2
-    lacks = {finding["why"] for finding in told["findings"]}
+    lacks = {finding["why"] for finding in report["findings"]}
     resource = "validatingwebhookconfigurations.admissionregistration.k8s.io"
     assert f"you lack the right to list {resource}" in lacks
-    assert {finding["severity"] for finding in told["findings"]} == {"unknown"}
-    code, told = doctor("--check", "rights", kubeconfig=nobody)
-    assert "olm install" in str(told["findings"])
-    assert " create clusterrole " in str(told["findings"])
+    assert {finding["severity"] for finding in report["findings"]} == {"unknown"}
+    code, report = doctor("--check", "rights", kubeconfig=nobody)
+    assert "olm install" in str(report["findings"])
+    assert " create clusterrole " in str(report["findings"])
 
 
 def test_it_never_wrote(olm: Olm, doctor: Doctor) -> None:

@@ -52,13 +52,15 @@ class Doctor:
         """
         for _ in range(TRIES):
             before = dump(self.control_plane)
-            code, told = self("--check", check)
+            code, report = self("--check", check)
             after = dump(self.control_plane)
             if after == before:
                 break
         assert after == before
-        found = [f for f in told["findings"] if f["severity"] == severity and text in f["message"]]
-        assert found, json.dumps(told, indent=2)
+        found = [
+            f for f in report["findings"] if f["severity"] == severity and text in f["message"]
+        ]
+        assert found, json.dumps(report, indent=2)
         assert code == (1 if severity == "error" else code)
         assert found[0]["check"] == check
         result: dict[str, Any] = found[0]
@@ -66,8 +68,8 @@ class Doctor:
 
     def is_content(self, check: str, text: str = "") -> bool:
         """Whether a check finds no error, or none with a text in it, any more."""
-        _, told = self("--check", check)
-        bad = [f for f in told["findings"] if f["severity"] in ("error", "unknown")]
+        _, report = self("--check", check)
+        bad = [f for f in report["findings"] if f["severity"] in ("error", "unknown")]
         return not [f for f in bad if text in f["message"] + f["why"]]
 
     def follow(self, finding: dict[str, Any], effect: str) -> None:

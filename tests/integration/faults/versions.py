@@ -87,9 +87,9 @@ class Versions:
         if obj["kind"] in OF_KUBERNETES:
             return str(obj["kind"])
         content = dict(obj)
-        told = content.pop("status", None) or {}
+        reported = content.pop("status", None) or {}
         if obj["kind"] == "ClusterServiceVersion":
-            content["status"] = {each: told.get(each) for each in ("phase", "reason")}
+            content["status"] = {each: reported.get(each) for each in ("phase", "reason")}
         if obj["kind"] == "Secret":
             content["data"] = sorted(obj.get("data") or ())
         text = line_of(content, key)

@@ -48,7 +48,7 @@ def deployment(api: Api, package: str) -> KubeObject:
     return found
 
 
-def wait_told(api: Api, package: str, reason: str, message: str) -> KubeObject:
+def wait_progressing(api: Api, package: str, reason: str, message: str) -> KubeObject:
     """Waits until Progressing has the reason, and the message somewhere in its text."""
 
     def holds(obj: KubeObject | None) -> bool:
@@ -68,14 +68,14 @@ def test_a_bundle_of_two_catalogs_is_refused_until_one_of_them_ranks_higher(
     serve_catalog(first, image)
     serve_catalog(second, image)
     apply(with_administrator(package))
-    told = f"in multiple catalogs with the same priority [{first} {second}]"
-    wait_told(api, package, "Retrying", told)
+    message = f"in multiple catalogs with the same priority [{first} {second}]"
+    wait_progressing(api, package, "Retrying", message)
     api.patch(catalog_path(second), {"spec": {"priority": 1}})
     api.wait_installed(package, "1.0.0")
 
 
 @pytest.mark.parametrize(
-    ("modes", "wrong", "told", "right"),
+    ("modes", "wrong", "message", "right"),
     [
         (("SingleNamespace",), {}, 'required field "watchNamespace" is missing', "elsewhere"),
         (("OwnNamespace",), {}, 'required field "watchNamespace" is missing', "{own}"),
@@ -103,7 +103,7 @@ def test_a_wrong_watch_namespace_is_told_and_a_right_one_is_watched(
     apply: Apply,
     modes: tuple[str, ...],
     wrong: dict[str, str],
-    told: str,
+    message: str,
     right: str | None,
 ) -> None:
     bundle = BundleSpec(package=package, version="1.0.0", modes=modes)
@@ -112,7 +112,7 @@ def test_a_wrong_watch_namespace_is_told_and_a_right_one_is_watched(
     if wrong:
         configure(api, package, **wrong)
     change(api, package, source={"catalog": {"version": "1.x"}})
-    wait_told(api, package, "InvalidConfiguration", told.format(own=package))
+    wait_progressing(api, package, "InvalidConfiguration", message.format(own=package))
     if right is None:
         change(api, package, config=None)
     else:
@@ -149,13 +149,13 @@ def test_a_revision_names_its_owner_and_keeps_its_objects_in_immutable_secrets(
     assert revision is not None
     owner = {names.LABEL_OWNER_KIND: names.CLUSTER_EXTENSION, names.LABEL_OWNER_NAME: package}
     assert owner.items() <= labels_of(revision).items()
-    kept = api.list(
+    secrets = api.list(
         f"/api/v1/namespaces/{SYSTEM_NAMESPACE}/secrets",
         f"{names.LABEL_REVISION_NAME}={package}-1",
     )
     refs = {o["ref"]["name"] for phase in revision["spec"]["phases"] for o in phase["objects"]}
-    assert {name_of(secret) for secret in kept} == refs
-    for secret in kept:
+    assert {name_of(secret) for secret in secrets} == refs
+    for secret in secrets:
         assert secret["immutable"] is True
         assert secret["type"] == names.SECRET_TYPE_OBJECT_DATA
         assert [r["uid"] for r in metadata(secret)["ownerReferences"]] == [
@@ -173,11 +173,11 @@ def test_what_is_no_successor_is_refused_until_it_is_self_certified(
     apply(with_administrator(package, "1.0.0"))
     api.wait_installed(package, "1.0.0")
     change(api, package, source={"catalog": {"version": "1.0.2"}})
-    told = (
+    message = (
         'error upgrading from currently installed version "1.0.0": '
         f'no bundles found for package "{package}" matching version "1.0.2"'
     )
-    wait_told(api, package, "Retrying", told)
+    wait_progressing(api, package, "Retrying", message)
     change(api, package, source={"catalog": {"upgradeConstraintPolicy": "SelfCertified"}})
     api.wait_installed(package, "1.0.2")
 
@@ -228,14 +228,14 @@ def test_a_second_extension_collides_in_each_revision_and_the_first_is_left_alon
     rival = f"{package}-rival"
     apply(with_administrator(package, name=rival))
     collision = f"CustomResourceDefinition 'things.{group}' already exists"
-    wait_told(api, rival, "Retrying", collision)
+    wait_progressing(api, rival, "Retrying", collision)
     configure(api, rival, deploymentConfig={"nodeSelector": {"disk": "fast"}})
     api.wait_condition(
         f"{OLM}/clusterobjectsets/{rival}-2", "Progressing", "True", message=collision
     )
     archived = f"{OLM}/clusterobjectsets/{rival}-1"
     api.wait_condition(archived, "Progressing", "False", message="revision is archived")
-    wait_told(api, rival, "Retrying", collision)
+    wait_progressing(api, rival, "Retrying", collision)
     api.wait_installed(package, "1.1.0")
     assert (api.get(definition), deployment(api, package)["metadata"]["uid"]) == before
     api.delete(extension_path(rival))
@@ -255,7 +255,7 @@ metadata: {{name: {map_name}, namespace: {package}}}
 """
     apply("---".join((namespace(package), installer(package), foreign)))
     apply(with_administrator(package))
-    wait_told(api, package, "Retrying", map_name)
+    wait_progressing(api, package, "Retrying", map_name)
     api.delete(f"/api/v1/namespaces/{package}/configmaps/{map_name}")
     api.wait_installed(package, "1.0.0")
 

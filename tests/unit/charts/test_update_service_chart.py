@@ -101,7 +101,7 @@ def test_clusters_outside_reach_the_prefix() -> None:
 
 
 def test_alerts_are_about_metrics_that_there_are() -> None:
-    told = written(families(Counts(), Looks(), 0)).decode()
+    metrics = written(families(Counts(), Looks(), 0)).decode()
     groups = the("everything", "PrometheusRule")["spec"]["groups"]
     [rule] = [rule for group in groups for rule in group["rules"]]
-    assert rule["expr"].split()[2] in told
+    assert rule["expr"].split()[2] in metrics

@@ -50,8 +50,8 @@ def offered(command: click.Command, *words: str) -> list[tuple[str, str, str | N
     found: list[CompletionItem] = ShellComplete(command, context, "x", "").get_completions(
         list(before), incomplete
     )
-    told = [(item.value, item.type, item.help) for item in found]
-    return [each for each in told if each[0] not in ("-h", "--help")]
+    completions = [(item.value, item.type, item.help) for item in found]
+    return [each for each in completions if each[0] not in ("-h", "--help")]
 
 
 def lines(command: click.Command, *path: str) -> Iterator[tuple[str, ...]]:
@@ -69,9 +69,9 @@ def lines(command: click.Command, *path: str) -> Iterator[tuple[str, ...]]:
 @pytest.mark.parametrize("name", LAZY)
 def test_a_command_and_what_is_kept_of_it_offer_the_same(name: str) -> None:
     command = LAZY[name].load()
-    kept = restored(shape_of(command), LAZY[name].load)
+    cached = restored(shape_of(command), LAZY[name].load)
     for words in lines(command):
-        assert offered(kept, *words) == offered(command, *words), words
+        assert offered(cached, *words) == offered(command, *words), words
 
 
 def test_what_is_kept_is_used_until_the_code_changes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,11 +109,11 @@ def test_the_second_time_nothing_heavy_is_imported(tmp_path: Path) -> None:
         "COMP_WORDS": "olm install x --de",
         "COMP_CWORD": "3",
     }
-    told = [
+    outputs = [
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | asked,
             check=True,
         ).stdout
         for _ in range(2)
     ]  # fmt: skip
-    assert [each.strip() for each in told] == ["True True", "False False"]
+    assert [each.strip() for each in outputs] == ["True True", "False False"]

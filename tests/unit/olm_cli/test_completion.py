@@ -40,11 +40,11 @@ def test_what_the_script_asks_for_is_answered_without_importing_commands() -> No
         "assert not any(m in sys.modules for m in ('olm_cli.search', 'olm_cli.resolve'))"
     )
     asked = {"_OLM_COMPLETE": "bash_complete", "COMP_WORDS": "olm se", "COMP_CWORD": "1"}
-    told = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | asked,
         check=True,
     )  # fmt: skip
-    assert told.stdout == "plain,search\n"
+    assert completed.stdout == "plain,search\n"
 
 
 @pytest.mark.parametrize(

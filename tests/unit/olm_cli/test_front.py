@@ -1,4 +1,4 @@
-"""The front of the command line: its list of commands, and how failures are told."""
+"""The front of the command line: its list of commands, and how failures are reported."""
 
 import errno
 import subprocess
@@ -51,8 +51,8 @@ def test_a_command_starts_without_what_it_does_not_need(
 ) -> None:
     heavy = ("httpx", "kubernetes", "multiprocessing", "pydantic", *more)
     code = f"import sys, olm_cli.{command}; print(*(m for m in {heavy} if m in sys.modules))"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.split() == []
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == []
 
 
 @pytest.mark.parametrize("name", front.COMMANDS)
@@ -75,12 +75,12 @@ def test_an_unknown_command_is_a_usage_error() -> None:
     ],
 )
 def test_a_command_that_is_nearly_right_is_suggested(given: str, meant: str) -> None:
-    told = CliRunner().invoke(front.cli, [given]).stderr
-    assert f"No such command '{given}'. Did you mean {meant}?" in told
+    message = CliRunner().invoke(front.cli, [given]).stderr
+    assert f"No such command '{given}'. Did you mean {meant}?" in message
 
 
 @pytest.mark.parametrize(
-    ("raised", "told"),
+    ("raised", "message"),
     [
         (OLMError("it broke", hint="mend it"), "error: it broke\nhint: mend it\n"),
         (
@@ -92,16 +92,16 @@ def test_a_command_that_is_nearly_right_is_suggested(given: str, meant: str) -> 
     ],
 )
 def test_a_failure_is_a_sentence_and_perhaps_a_hint(
-    raised: Exception, told: str, capsys: pytest.CaptureFixture[str]
+    raised: Exception, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert ended_with(raised) == 1
-    assert capsys.readouterr().err.lstrip() == told
+    assert capsys.readouterr().err.lstrip() == message
 
 
 def test_a_fault_of_our_own_is_no_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended_with(ZeroDivisionError("oops")) == 1
-    told = capsys.readouterr().err
-    assert told.startswith(
+    message = capsys.readouterr().err
+    assert message.startswith(
         "error: unexpected ZeroDivisionError: oops\nhint: this is a fault of olm"
     )
 
@@ -126,7 +126,7 @@ MATCH = f"{OLM} version match '>=1' 1.0"
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "told"),
+    ("line", "code", "message"),
     [
         (f"{MATCH} > /dev/full", 1, "No space left on device"),
         (f"{MATCH} -o json > /dev/full", 1, "No space left on device"),
@@ -142,11 +142,11 @@ MATCH = f"{OLM} version match '>=1' 1.0"
     ],
 )
 def test_what_the_shell_does_to_a_command_is_no_fault_of_it(
-    line: str, code: int, told: str
+    line: str, code: int, message: str
 ) -> None:
     ran = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
     assert ran.returncode == code
-    assert told in ran.stderr
-    assert bool(ran.stderr) == bool(told)
+    assert message in ran.stderr
+    assert bool(ran.stderr) == bool(message)
     assert "fault of" not in ran.stderr
     assert "Traceback" not in ran.stderr

@@ -60,9 +60,9 @@ def test_templates_are_written_as_kubectl_does(template: str, written: str) -> N
     ],
 )
 def test_what_is_no_template_is_told(template: str, problem: str) -> None:
-    with pytest.raises(TerminalError) as told:
+    with pytest.raises(TerminalError) as caught:
         parse_template(template)
-    assert problem in told.value.message
+    assert problem in caught.value.message
 
 
 @click.command()

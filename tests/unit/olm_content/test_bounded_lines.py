@@ -1,4 +1,4 @@
-"""Messages are bounded in bytes, whole lines are kept, the rest is counted."""
+"""Messages are bounded in bytes, whole lines remain, the rest is counted."""
 
 import pytest
 
@@ -14,9 +14,9 @@ def test_the_limit_holds_and_no_line_is_lost_uncounted(limit: int) -> None:
     lines = ["äöü" * 3] * 20
     text = joined(lines, count=20, what="lines", limit=limit)
     assert len(text.encode()) <= limit
-    *kept, last = text.splitlines()
+    *remaining, last = text.splitlines()
     counted = 0 if last == lines[0] else int(last.split()[2])
-    assert len(kept) + (counted or 1) == 20
+    assert len(remaining) + (counted or 1) == 20
 
 
 def test_one_long_line_does_not_hide_the_others() -> None:

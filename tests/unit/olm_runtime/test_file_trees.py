@@ -29,7 +29,7 @@ if fate == "dies":
 file_trees.WORTH_A_PROCESS_BYTES = 10**9 if fate == "alone" else 1
 
 
-def told(blobs):
+def show(blobs):
     try:
         for blob in blobs:
             print(path, blob.line, blob.raw.decode())
@@ -38,7 +38,7 @@ def told(blobs):
 
 
 for path, blobs in file_trees.read_files(root, CatalogFormat(empty_too=True)):
-    told(blobs)
+    show(blobs)
 assert len(forks) == (fate != "alone"), forks
 """
 

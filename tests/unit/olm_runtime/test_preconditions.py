@@ -84,12 +84,12 @@ def test_ranges(value: str, expected: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "kept"),
+    ("value", "counts"),
     [('"abc"', True), ('"x"', False), ('W/"abc"', False), (SAME, True), (BEFORE, False)],
 )
-def test_a_range_of_another_version_is_not_given(value: str, *, kept: bool) -> None:
+def test_a_range_of_another_version_is_not_given(value: str, *, counts: bool) -> None:
     found = requested_ranges({"range": "bytes=0-9", "if-range": value}, 100, CURRENT)
-    assert (found is not None) is kept
+    assert (found is not None) is counts
 
 
 @pytest.mark.parametrize(

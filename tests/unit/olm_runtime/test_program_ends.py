@@ -17,7 +17,7 @@ hint: this is a fault of the program; please report it, with the log of -v=4"""
 
 
 @pytest.mark.parametrize(
-    ("raised", "told"),
+    ("raised", "message"),
     [
         (TerminalError("it broke", hint="mend it"), "error: it broke\nhint: mend it"),
         (OSError(errno.EACCES, "Denied", "/cache"), "error: /cache: Denied"),
@@ -31,13 +31,13 @@ hint: this is a fault of the program; please report it, with the log of -v=4"""
         ),
     ],
 )
-def test_what_ends_a_program_is_told(raised: Exception, told: str) -> None:
+def test_what_ends_a_program_is_told(raised: Exception, message: str) -> None:
     async def main() -> None:
         raise raised
 
     with pytest.raises(SystemExit) as ended:
         run(main)
-    assert ended.value.code == told
+    assert ended.value.code == message
 
 
 def test_a_broken_kubeconfig_ends_operator_controller_with_a_sentence(tmp_path: Path) -> None:

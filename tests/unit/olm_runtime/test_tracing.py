@@ -15,9 +15,9 @@ from olm_runtime.logs import JsonFormatter
 @pytest.fixture
 def exporter(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
     monkeypatch.setattr(tracing, "_tracer", None)
-    kept = InMemorySpanExporter()
-    tracing.start_tracing("a-program", kept)
-    return kept
+    spans = InMemorySpanExporter()
+    tracing.start_tracing("a-program", spans)
+    return spans
 
 
 def line(message: str, error: BaseException | None = None) -> dict[str, str]:

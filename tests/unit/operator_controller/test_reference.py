@@ -63,8 +63,8 @@ def test_defaults_are_those_that_hold(flag: str, default: str) -> None:
 
 
 def test_every_metric_is_named() -> None:
-    told = set(re.findall(r"# TYPE (\S+)", written(families(Metrics(), Readings())).decode()))
-    assert set(re.findall(r"^\| `(\w+)`", section("Metrics"), re.MULTILINE)) == told
+    served = set(re.findall(r"# TYPE (\S+)", written(families(Metrics(), Readings())).decode()))
+    assert set(re.findall(r"^\| `(\w+)`", section("Metrics"), re.MULTILINE)) == served
     for word in (*Result, *Lookup):
         assert f"`{word.value}`" in section("Metrics")
 

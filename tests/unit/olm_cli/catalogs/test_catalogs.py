@@ -323,7 +323,7 @@ def test_show_tells_of_the_head_and_what_v1_cannot_install(write: Write) -> None
     message = {"reference": {"schema": "olm.bundle", "name": "minio.v1.0.0"}, "message": "old"}
     blobs.append({"schema": "olm.deprecations", "package": "minio", "entries": [message]})
     folder = write("mine", blobs)
-    told = run(show_command, "minio", "--catalog", folder).output
+    output = run(show_command, "minio", "--catalog", folder).output
     for line in (
         "minio in catalog mine",
         "  bundle minio.v1.0.0: old",
@@ -337,7 +337,7 @@ def test_show_tells_of_the_head_and_what_v1_cannot_install(write: Write) -> None
         "    registry.example.com/server:1",
         "  permissions: only the bundle's image has them; --bundle-image pulls it",
     ):
-        assert line in told.splitlines(), told
+        assert line in output.splitlines(), output
     answer = json.loads(
         run(show_command, "minio", "--version", "<1.1", "-o", "json", "--catalog", folder).output
     )
@@ -349,8 +349,8 @@ def test_install_modes_that_v1_does_not_have(write: Write) -> None:
     blobs = package("minio", "1.0.0")
     only = [{"type": "MultiNamespace", "supported": True}]
     blobs[2] = bundle("minio", "1.0.0", csv={"installModes": only})
-    told = run(show_command, "minio", "--catalog", write("mine", blobs)).output
-    assert "it supports none of the install modes AllNamespaces" in told
+    output = run(show_command, "minio", "--catalog", write("mine", blobs)).output
+    assert "it supports none of the install modes AllNamespaces" in output
 
 
 @pytest.mark.parametrize(
@@ -431,9 +431,9 @@ def test_a_difference_in_words_and_as_data(write: Write) -> None:
     entry = {"reference": reference, "message": "use 1.1.0"}
     changed.append({"schema": "olm.deprecations", "package": "minio", "entries": [entry]})
     new = write("new", changed, package("same", "1.0.0"), package("fresh", "3.0.0", channel="a"))
-    told = run(diff, old, new)
-    assert told.exit_code == 1
-    assert told.output.splitlines() == [
+    result = run(diff, old, new)
+    assert result.exit_code == 1
+    assert result.output.splitlines() == [
         "+ package fresh (channel a, head fresh.v3.0.0, bundles: 1)",
         "- package gone (channel stable, head gone.v1.0.0, bundles: 1)",
         "~ package minio",

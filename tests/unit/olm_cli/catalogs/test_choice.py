@@ -26,7 +26,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("operatorhubio", Form.CLUSTER, "operatorhubio", "operatorhubio", 0),
         ("my.catalog", Form.CLUSTER, "my.catalog", "my.catalog", 0),
-        ("hub@sha256:0a1b", Form.KEPT, "hub@sha256:0a1b", "hub@sha256:0a1b", 0),
+        ("hub@sha256:0a1b", Form.CACHED, "hub@sha256:0a1b", "hub@sha256:0a1b", 0),
         ("mine", Form.FOLDER, "mine", "mine", 0),
         ("./mine", Form.FOLDER, "./mine", "mine", 0),
         ("deep/er", Form.FOLDER, "deep/er", "er", 0),

@@ -26,25 +26,25 @@ def test_the_page_has_every_check_in_order() -> None:
 
 
 def test_the_list_has_every_check() -> None:
-    told = CliRunner().invoke(cli, ["doctor", "--list", "-o", "json"])
-    assert [each["name"] for each in orjson.loads(told.stdout)] == [c.name for c in CHECKS]
+    result = CliRunner().invoke(cli, ["doctor", "--list", "-o", "json"])
+    assert [each["name"] for each in orjson.loads(result.stdout)] == [c.name for c in CHECKS]
 
 
 def test_a_check_that_is_nearly_right_is_suggested() -> None:
-    told = CliRunner().invoke(cli, ["doctor", "--check", "deletion"])
-    assert told.exit_code == 2
-    assert "there is no check 'deletion'; did you mean deletions?" in told.stderr
+    result = CliRunner().invoke(cli, ["doctor", "--check", "deletion"])
+    assert result.exit_code == 2
+    assert "there is no check 'deletion'; did you mean deletions?" in result.stderr
 
 
 def test_a_cluster_that_is_not_reached_is_told_as_data() -> None:
-    told = CliRunner().invoke(cli, ["doctor", "--kubeconfig", "none-such", "-o", "json"])
-    assert told.exit_code == 2
-    [finding] = orjson.loads(told.stdout)["findings"]
+    result = CliRunner().invoke(cli, ["doctor", "--kubeconfig", "none-such", "-o", "json"])
+    assert result.exit_code == 2
+    [finding] = orjson.loads(result.stdout)["findings"]
     assert finding["why"].endswith("none-such: no such file")
 
 
 def test_many_objects_are_found_by_one_command(tmp_path: Path) -> None:
-    """The pipe patches each that is being deleted; kubectl notes what it is told."""
+    """The pipe patches each that is being deleted; kubectl notes what it is given."""
     objects = [obj(WIDGET, f"w{n}", "apps", finalizers=["a.com/x"]) for n in range(7)]
     [command] = without_finalizers(objects, ["a.com/x"])
     notes = tmp_path / "notes"

@@ -111,8 +111,8 @@ def test_a_finalizer_of_a_controller_that_works_stays() -> None:
     running = [program(CATALOGD, working=1)]
     [finding] = verdict("deletions", {Fact.CATALOGS: [stuck], Fact.DEPLOYMENTS: running}).findings
     assert names.FINALIZER_DELETE_SERVER_CACHE not in finding.message
-    kept = f'"finalizers":["{names.FINALIZER_DELETE_SERVER_CACHE}"]'
-    assert kept in finding.remedies[-1].commands[0]
+    finalizers = f'"finalizers":["{names.FINALIZER_DELETE_SERVER_CACHE}"]'
+    assert finalizers in finding.remedies[-1].commands[0]
 
 
 def test_finalizers_of_kubernetes_are_its_own_business() -> None:

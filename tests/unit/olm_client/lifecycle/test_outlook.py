@@ -54,7 +54,7 @@ LACKING = {"status": "True", "reason": "Retrying", "message": "no rights\nConfig
 QUIET = {"status": "Unknown", "reason": "Suspended", "message": "suspended: why\nhint: go on"}
 
 
-def told(
+def outlook_for(
     *contents: CatalogContent,
     installed: str = "1.0.0",
     progressing: dict[str, str] | None = None,
@@ -88,69 +88,69 @@ def told(
     ("found", "standing", "coming", "newest", "reason", "command"),
     [
         pytest.param(
-            told(catalog(stable=CHAIN), installed="2.0.0"),
+            outlook_for(catalog(stable=CHAIN), installed="2.0.0"),
             Standing.NEWEST, "", "2.0.0", "", "",
             id="nothing newer",
         ),
         pytest.param(
-            told(catalog(stable=CHAIN), installed="1.1.0"),
+            outlook_for(catalog(stable=CHAIN), installed="1.1.0"),
             Standing.UPDATES, "2.0.0", "2.0.0", "", "olm upgrade ext",
             id="comes by itself",
         ),
         pytest.param(
-            told(catalog(stable=CHAIN), installed="1.1.0", progressing=LACKING),
+            outlook_for(catalog(stable=CHAIN), installed="1.1.0", progressing=LACKING),
             Standing.UPDATES, "2.0.0", "2.0.0", "no rights", "olm upgrade ext",
             id="would come, but lacks rights",
         ),
         pytest.param(
-            told(catalog(stable=CHAIN), version="1.0.0"),
+            outlook_for(catalog(stable=CHAIN), version="1.0.0"),
             Standing.HELD, "", "2.0.0",
             "2.0.0: its version is not in the range 1.0.0; the way there is 1.1.0, 2.0.0",
             "olm upgrade ext",
             id="pinned",
         ),
         pytest.param(
-            told(catalog(stable=CHAIN), installed="1.1.0", version="1.x"),
+            outlook_for(catalog(stable=CHAIN), installed="1.1.0", version="1.x"),
             Standing.HELD, "", "2.0.0", "2.0.0: its version is not in the range 1.x",
             "olm upgrade ext --version 2.0.0",
             id="a range is a decision",
         ),
         pytest.param(
-            told(catalog(stable=CHAIN[:1], next=[*CHAIN]), channels=["stable"]),
+            outlook_for(catalog(stable=CHAIN[:1], next=[*CHAIN]), channels=["stable"]),
             Standing.HELD, "", "2.0.0", "2.0.0: it is in next, not in stable",
             "olm upgrade ext --channel stable --channel next",
             id="the channel has no further head",
         ),
         pytest.param(
-            told(catalog(stable=[entry("1.0.0"), entry("3.0.0")])),
+            outlook_for(catalog(stable=[entry("1.0.0"), entry("3.0.0")])),
             Standing.HELD, "", "3.0.0",
             "3.0.0: it is no successor of p.v1.0.0: in channel stable it follows nothing",
             "olm upgrade ext --upgrade-constraint-policy SelfCertified",
             id="no path",
         ),
         pytest.param(
-            told(catalog("2.0.0", stable=CHAIN), installed="1.1.0", version="1.x"),
+            outlook_for(catalog("2.0.0", stable=CHAIN), installed="1.1.0", version="1.x"),
             Standing.NEWEST, "", "1.1.0", "", "",
             id="a deprecated one is no reason to go on",
         ),
         pytest.param(
-            told(catalog(stable=[*CHAIN, entry("2.1.0-rc.1", "2.0.0")]), installed="2.0.0",
+            outlook_for(catalog(stable=[*CHAIN, entry("2.1.0-rc.1", "2.0.0")]), installed="2.0.0",
                  version=">=2.0.0"),
             Standing.NEWEST, "", "2.0.0", "", "",
             id="nor is a prerelease",
         ),
         pytest.param(
-            told(catalog(stable=CHAIN), installed="1.1.0", progressing=QUIET),
+            outlook_for(catalog(stable=CHAIN), installed="1.1.0", progressing=QUIET),
             Standing.SUSPENDED, "2.0.0", "2.0.0", "suspended: why", "olm upgrade ext",
             id="suspended",
         ),
         pytest.param(
-            told(catalog(stable=CHAIN), installed=""),
+            outlook_for(catalog(stable=CHAIN), installed=""),
             Standing.NOT_INSTALLED, "", "", "nothing is installed", "",
             id="nothing is installed",
         ),
         pytest.param(
-            told(), Standing.UNKNOWN, "", "",
+            outlook_for(), Standing.UNKNOWN, "", "",
             'error upgrading from currently installed version "1.0.0": no bundles found for '
             'package "p"', "",
             id="no catalog",
@@ -242,6 +242,6 @@ def test_what_is_pinned(version: str, *, pinned: bool) -> None:
 
 def test_a_newest_version_that_is_not_known_is_not_told_of() -> None:
     down = CatalogContent(name="cat", unavailable=OLMError("it is down"))
-    first, *rest = outlook_lines(told(down))
+    first, *rest = outlook_lines(outlook_for(down))
     assert click.unstyle(first) == "ext: Unknown: 1.0.0 is installed"
     assert any("it is down" in line for line in rest)

@@ -76,5 +76,5 @@ def test_the_first_name_that_is_wrong_is_reported(
 def test_a_channel_that_one_of_the_packages_has_is_known() -> None:
     asked = CatalogFilter(package_name="op", channels=("stable", "beta", "alpah"))
     other = replace(PACKAGE, channels=(Channel("beta"),))
-    [told] = unknown_channels(asked, [PACKAGE, other])
-    assert told == 'there is no channel "alpah": did you mean alpha?'
+    [hint] = unknown_channels(asked, [PACKAGE, other])
+    assert hint == 'there is no channel "alpah": did you mean alpha?'

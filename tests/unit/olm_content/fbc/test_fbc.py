@@ -54,8 +54,8 @@ def test_documents_become_canonical_json(text: str, expected: list[str]) -> None
 def test_empty_documents_are_where_upstream_has_them(text: str, lines: list[int]) -> None:
     blobs = list(parse_pieces([text.encode()], path="f", empty_too=True))
     assert [blob.line for blob in blobs if blob.raw == EMPTY] == lines
-    kept = [blob for blob in blobs if blob.raw != EMPTY]
-    assert kept == list(parse(text.encode(), path="f"))
+    remaining = [blob for blob in blobs if blob.raw != EMPTY]
+    assert remaining == list(parse(text.encode(), path="f"))
 
 
 def test_bytes_that_are_no_utf8_are_replaced() -> None:

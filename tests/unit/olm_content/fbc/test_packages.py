@@ -1,4 +1,4 @@
-"""Blobs to a package: what is kept, what is a fault, what is let pass."""
+"""Blobs to a package: what is stored, what is a fault, what is let pass."""
 
 import pickle
 from typing import Any

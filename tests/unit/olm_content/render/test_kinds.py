@@ -6,7 +6,7 @@ from olm_content.render.kinds import placed
 
 
 @pytest.mark.parametrize(
-    ("kind", "kept"),
+    ("kind", "preserved"),
     [
         ("ValidatingWebhookConfiguration", False),
         ("ClusterRole", False),
@@ -15,9 +15,9 @@ from olm_content.render.kinds import placed
         ("ConfigMap", True),
     ],
 )
-def test_only_namespaced_kinds_keep_a_namespace(kind: str, *, kept: bool) -> None:
+def test_only_namespaced_kinds_keep_a_namespace(kind: str, *, preserved: bool) -> None:
     written = {"kind": kind, "metadata": {"name": "x", "namespace": "install"}}
     found = placed(written)
-    assert ("namespace" in found["metadata"]) is kept
+    assert ("namespace" in found["metadata"]) is preserved
     assert found["metadata"]["name"] == "x"
     assert written["metadata"] == {"name": "x", "namespace": "install"}

@@ -67,7 +67,7 @@ FINALIZERS = rule("update", "olm.operatorframework.io", "clusterextensions/final
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Objects, and rules that their installer has beside those for the objects themselves."""
+    """Objects, and rules that their installer has, next to those for the objects themselves."""
 
     objects: list[KubeObject]
     handed_out: list[dict[str, Any]]

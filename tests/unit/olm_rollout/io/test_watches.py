@@ -35,13 +35,13 @@ def key(name: str, gvk: GVK = CONFIG_MAP) -> ObjectKey:
 
 
 class World:
-    """Plays the API server: what a list shows, how a watch is answered, what it tells."""
+    """Plays the API server: what a list shows, how a watch is answered, what it sends."""
 
     def __init__(self) -> None:
         self.objects: list[KubeObject] = []
         self.list_error: Exception | None = None
         self.watch_error: Exception | None = None
-        self.told: asyncio.Queue[tuple[str, KubeObject] | Exception] = asyncio.Queue()
+        self.answers: asyncio.Queue[tuple[str, KubeObject] | Exception] = asyncio.Queue()
         self.lists = 0
         self.watches = 0
         self.asked: list[str] = []
@@ -75,10 +75,10 @@ class World:
             end = {"resourceVersion": "1", "annotations": {INITIAL_EVENTS_END: "true"}}
             yield {"type": "BOOKMARK", "object": {"metadata": end}}
         while True:
-            told = await self.told.get()
-            if isinstance(told, Exception):
-                raise told
-            yield {"type": told[0], "object": told[1]}
+            answer = await self.answers.get()
+            if isinstance(answer, Exception):
+                raise answer
+            yield {"type": answer[0], "object": answer[1]}
 
 
 class Notified:
@@ -86,22 +86,22 @@ class Notified:
 
     def __init__(self) -> None:
         self.keys: list[ObjectKey] = []
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
 
     def __call__(self, owner: tuple[str, str], key: ObjectKey) -> None:
         assert owner == OWNER
         self.keys.append(key)
-        self._news.set()
+        self._changed.set()
 
     async def until(self, *keys: ObjectKey) -> None:
         while self.keys != list(keys):
-            self._news.clear()
-            await self._news.wait()
+            self._changed.clear()
+            await self._changed.wait()
         self.keys.clear()
 
 
 @pytest.fixture(autouse=True)
-def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(informer, "SHORTEST_WATCH_SECONDS", 0.001)
     monkeypatch.setattr(module, "LONGEST_RETRY_SECONDS", 0.001)
 
@@ -141,11 +141,11 @@ async def test_changes_of_ours_ring_and_others_do_not() -> None:
     world = World()
     world.objects = [obj("a")]
     async with watching(world) as (_, notified):
-        world.told.put_nowait(("MODIFIED", obj("a")))
-        world.told.put_nowait(("MODIFIED", obj("a", fields="b")))
-        world.told.put_nowait(("BOOKMARK", {"metadata": {"resourceVersion": "5"}}))
-        world.told.put_nowait(("ADDED", obj("b")))
-        world.told.put_nowait(("DELETED", obj("a")))
+        world.answers.put_nowait(("MODIFIED", obj("a")))
+        world.answers.put_nowait(("MODIFIED", obj("a", fields="b")))
+        world.answers.put_nowait(("BOOKMARK", {"metadata": {"resourceVersion": "5"}}))
+        world.answers.put_nowait(("ADDED", obj("b")))
+        world.answers.put_nowait(("DELETED", obj("a")))
         await notified.until(key("a"), key("b"), key("a"))
 
 
@@ -154,7 +154,7 @@ async def test_kinds_that_have_health_ring_whenever_their_status_may_have_change
     deployment = obj("d", gvk=DEPLOYMENT)
     world.objects = [deployment]
     async with watching(world, scope=(DEPLOYMENT, "ns", "")) as (_, notified):
-        world.told.put_nowait(("MODIFIED", deployment))
+        world.answers.put_nowait(("MODIFIED", deployment))
         await notified.until(key("d", DEPLOYMENT))
 
 
@@ -170,7 +170,7 @@ async def test_kinds_that_have_health_are_seen_whole_and_probed() -> None:
             "works": True,
             "fails": False,
         }
-        world.told.put_nowait(("MODIFIED", works | {"status": {}}))
+        world.answers.put_nowait(("MODIFIED", works | {"status": {}}))
         await notified.until(key("works", DEPLOYMENT))
         found = watches.sighting(OWNER, key("works", DEPLOYMENT))
         assert found is not None
@@ -207,7 +207,7 @@ async def test_what_happened_while_a_watch_was_broken_rings() -> None:
     async with watching(world) as (watches, notified):
         await quiet()
         world.watch_error = world.list_error = ApiError("cannot reach")
-        world.told.put_nowait(ApiError("cut"))
+        world.answers.put_nowait(ApiError("cut"))
         await notified.until(ITSELF)
         assert watches.problems(OWNER) == ["cannot watch ConfigMap: cannot reach"]
         world.objects = [obj("same"), obj("changed", fields="b"), obj("new")]
@@ -224,11 +224,11 @@ async def test_who_waits_for_objects_to_go_is_told_once_with_the_last_of_them() 
         for who, names in (("both", "abx"), ("one", "a"), ("never there", "x")):
             watches.call_when_deleted(OWNER, who, map(key, names), gone.append)
         for name in "ca":
-            world.told.put_nowait(("DELETED", obj(name)))
+            world.answers.put_nowait(("DELETED", obj(name)))
         await quiet()
         assert gone == [one]
         for event in ("DELETED", "ADDED", "DELETED"):
-            world.told.put_nowait((event, obj("b")))
+            world.answers.put_nowait((event, obj("b")))
         await quiet()
         assert gone == [one, both]
 
@@ -236,8 +236,8 @@ async def test_who_waits_for_objects_to_go_is_told_once_with_the_last_of_them() 
 async def test_a_cut_connection_is_taken_up_without_a_word() -> None:
     world = World()
     async with watching(world) as (watches, notified):
-        world.told.put_nowait(ApiError("cut"))
-        world.told.put_nowait(("ADDED", obj("a")))
+        world.answers.put_nowait(ApiError("cut"))
+        world.answers.put_nowait(("ADDED", obj("a")))
         await notified.until(key("a"))
         assert watches.problems(OWNER) == []
         assert (world.lists, world.watches) == (1, 2)
@@ -247,7 +247,7 @@ async def test_a_version_that_is_too_old_is_listed_again() -> None:
     world = World()
     async with watching(world) as (_, notified):
         world.objects = [obj("a")]
-        world.told.put_nowait(GoneError("too old"))
+        world.answers.put_nowait(GoneError("too old"))
         await notified.until(key("a"))
         assert world.lists == 2
 
@@ -318,7 +318,7 @@ async def test_a_watch_of_one_name_asks_for_it_and_shows_it() -> None:
     world.objects = [found]
     async with watching(world, scope=(ROLE, "", "a")) as (watches, _):
         await quiet()
-        assert world.asked == ["metadata.name=a"], "the watch tells what there is"
+        assert world.asked == ["metadata.name=a"], "the watch sends what there is"
         assert watches.sighting(OWNER, role("a")) is not None
         assert watches.sighting(OWNER, role("b")) is None
 
@@ -331,7 +331,7 @@ async def test_a_watch_of_one_name_goes_on_until_the_object_is_gone() -> None:
     async with watching(world, scope=(ROLE, "", "a")) as (watches, notified):
         watches.keep_only(OWNER, [SCOPE])
         assert watches.sighting(OWNER, role("a")) is not None
-        world.told.put_nowait(("DELETED", found))
+        world.answers.put_nowait(("DELETED", found))
         await notified.until(role("a"))
         watches.keep_only(OWNER, [SCOPE])
         assert watches.running() == (0, 0)

@@ -99,5 +99,5 @@ def test_ctrl_c_ends_a_batch_and_the_processes_that_answer_it(tmp_path: Path) ->
     assert batch.stdout is not None
     assert batch.stdout.readline()
     os.killpg(batch.pid, signal.SIGINT)
-    _, told = batch.communicate(timeout=120)
-    assert (batch.returncode, told) == (130, "")
+    _, errors = batch.communicate(timeout=120)
+    assert (batch.returncode, errors) == (130, "")

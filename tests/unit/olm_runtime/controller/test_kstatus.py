@@ -66,10 +66,10 @@ def conditions(*given: tuple[str, str, str]) -> list[dict[str, Any]]:
 )
 def test_follows(given: list[tuple[str, str, str]], expected: tuple[str, str, str] | None) -> None:
     obj = {"metadata": {"generation": 3}}
-    told = with_kstatus(obj, {"conditions": conditions(*given), "install": {"a": 1}}, NOW)
-    kept, added = told["conditions"][: len(given)], told["conditions"][len(given) :]
-    assert (kept, told["install"]) == (conditions(*given), {"a": 1})
-    assert told["observedGeneration"] == 3
+    status = with_kstatus(obj, {"conditions": conditions(*given), "install": {"a": 1}}, NOW)
+    before, added = status["conditions"][: len(given)], status["conditions"][len(given) :]
+    assert (before, status["install"]) == (conditions(*given), {"a": 1})
+    assert status["observedGeneration"] == 3
     found = [(c["type"], c["status"], c["reason"], c["message"]) for c in added]
     want = [(expected[0], "True", expected[1], f"why {expected[2]}")] if expected else []
     assert found == want

@@ -361,7 +361,7 @@ async def test_an_unexpected_exception_is_logged_with_its_trace(
 
 
 @pytest.mark.parametrize(
-    ("errors", "told"),
+    ("errors", "reported"),
     [
         pytest.param([RuntimeError("bug")], 1, id="a fault of the program is told"),
         pytest.param([TerminalError("no")], 1, id="an error of ours that nobody told is told"),
@@ -373,28 +373,28 @@ async def test_an_unexpected_exception_is_logged_with_its_trace(
     ],
 )
 async def test_what_a_handling_raises_is_told(
-    errors: list[Outcome | Exception], *, told: int
+    errors: list[Outcome | Exception], *, reported: int
 ) -> None:
     said: list[tuple[str, Failed]] = []
 
-    async def tell(key: str, failed: Failed) -> None:
+    async def report(key: str, failed: Failed) -> None:
         said.append((key, failed))
 
     handle = Scripted(a=[*errors])
-    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), report=tell)
+    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), report=report)
     async with running(queue):
         queue.add("a")
         await handle.until(lambda calls: len(calls) >= len(errors))
         await settled()
-    assert [key for key, _ in said] == ["a"] * told
+    assert [key for key, _ in said] == ["a"] * reported
 
 
 async def test_a_status_that_cannot_be_written_stops_nothing() -> None:
-    async def tell(_: str, __: Failed) -> None:
+    async def report(_: str, __: Failed) -> None:
         raise OSError("nor this")
 
     handle = Scripted(a=[RuntimeError("bug"), RuntimeError("bug")])
-    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), report=tell)
+    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), report=report)
     async with running(queue):
         queue.add("a")
         await handle.until(lambda calls: len(calls) == 3)

@@ -125,8 +125,8 @@ def test_of_contradicting_policies_the_strict_one_counts_and_both_are_told() -> 
         "strict", item("quay.io", "b.local", policy=NEVER), kind=BY_TAG
     )
     assert places(given, PINNED)[-1] == f"!{PINNED}"
-    [told] = contradictions(given)
-    assert told == (
+    [message] = contradictions(given)
+    assert message == (
         'source quay.io is not contacted, as ImageTagMirrorSet "strict" says; '
         'ImageContentSourcePolicy "open" differs: give both the same mirrorSourcePolicy'
     )
@@ -212,10 +212,10 @@ def test_a_mirror_that_is_insecure_in_registries_conf_is_asked_so() -> None:
 )
 def test_an_entry_that_cannot_be_followed_is_left_out_and_told(bad: Any, fault: str) -> None:
     given = made("m", item("a.io", "m.local"), bad, kind=POLICY)
-    found, [told] = read_entries(POLICY, given)
+    found, [message] = read_entries(POLICY, given)
     assert [entry.source for entry in found] == ["a.io"]
     where = r'ImageContentSourcePolicy "m": spec.repositoryDigestMirrors\[1\] is left out: .*'
-    assert re.match(where + fault, told)
+    assert re.match(where + fault, message)
 
 
 @pytest.mark.parametrize("spec", [None, {}, {BY_DIGEST.field: None}, {BY_DIGEST.field: "x"}, []])

@@ -154,16 +154,16 @@ def test_a_client_certificate_is_shown_and_leaves_no_file(
 def test_a_file_that_is_no_kubeconfig_is_told(content: bytes, problem: str, tmp_path: Path) -> None:
     file = tmp_path / "config"
     file.write_bytes(content)
-    with pytest.raises(TerminalError, match="cannot read the cluster configuration: ") as told:
+    with pytest.raises(TerminalError, match="cannot read the cluster configuration: ") as caught:
         load_access(str(file))
-    assert problem in told.value.message
-    assert "\n" not in told.value.message
+    assert problem in caught.value.message
+    assert "\n" not in caught.value.message
 
 
 def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(TerminalError, match=f"{tmp_path}/none: no such file") as told:
+    with pytest.raises(TerminalError, match=f"{tmp_path}/none: no such file") as caught:
         load_access(str(tmp_path / "none"))
-    assert told.value.hint == "give --kubeconfig FILE, or set KUBECONFIG"
+    assert caught.value.hint == "give --kubeconfig FILE, or set KUBECONFIG"
 
 
 @pytest.mark.parametrize(
@@ -193,9 +193,9 @@ def test_nobody_goes_on_as_anonymous_who_named_a_plugin(
     content = yaml.safe_load(path.read_text())
     content["users"][0]["user"] = user
     path.write_text(yaml.safe_dump(content))
-    with pytest.raises(TerminalError, match=problem) as told:
+    with pytest.raises(TerminalError, match=problem) as caught:
         load_access(str(path))
-    assert told.value.hint.startswith(hint)
+    assert caught.value.hint.startswith(hint)
     assert capfd.readouterr() == ("", "")
 
 

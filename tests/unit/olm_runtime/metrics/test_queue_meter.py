@@ -57,5 +57,5 @@ def test_buckets_hold_what_is_below_them_too() -> None:
 
 
 def test_values_of_labels_are_escaped() -> None:
-    told = written([gauge("m", "text", [({"l": 'a"b\\c\nd'}, 1), ({}, 2.5)])]).decode()
-    assert told.splitlines()[2:] == ['m{l="a\\"b\\\\c\\nd"} 1.0', "m 2.5"]
+    text = written([gauge("m", "text", [({"l": 'a"b\\c\nd'}, 1), ({}, 2.5)])]).decode()
+    assert text.splitlines()[2:] == ['m{l="a\\"b\\\\c\\nd"} 1.0', "m 2.5"]

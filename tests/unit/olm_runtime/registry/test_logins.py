@@ -51,14 +51,14 @@ def test_a_file_that_is_none_is_left_alone(content: str, tmp_path: Path) -> None
 
 def test_where_logins_are_looked_for_and_kept(tmp_path: Path) -> None:
     podman = tmp_path / "run" / "containers" / "auth.json"
-    kept = tmp_path / ".config" / "containers" / "auth.json"
+    lasting = tmp_path / ".config" / "containers" / "auth.json"
     docker = tmp_path / ".docker" / "config.json"
     environment = {"XDG_RUNTIME_DIR": str(tmp_path / "run")}
-    assert auth_files(environment, tmp_path) == [podman, kept, docker]
-    assert login_target(environment, tmp_path) == kept, "a folder that is not there"
+    assert auth_files(environment, tmp_path) == [podman, lasting, docker]
+    assert login_target(environment, tmp_path) == lasting, "a folder that is not there"
     (tmp_path / "run").mkdir()
     assert login_target(environment, tmp_path) == podman
-    assert login_target({}, tmp_path) == kept
+    assert login_target({}, tmp_path) == lasting
     named = {**environment, "REGISTRY_AUTH_FILE": "/named"}
     assert auth_files(named, tmp_path) == [Path("/named")]
     assert login_target(named, tmp_path) == Path("/named")

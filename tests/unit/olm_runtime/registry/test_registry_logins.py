@@ -31,11 +31,11 @@ class Asking(Evil):
     """A registry with one image, for those only who answer its challenge."""
 
     def __init__(
-        self, *challenges: str, wants: str = "Bearer secret", tls: tuple[Path, Path] | None = None
+        self, *challenges: str, expects: str = "Bearer secret", tls: tuple[Path, Path] | None = None
     ) -> None:
         headers = [f"WWW-Authenticate: {challenge}" for challenge in challenges]
         self.refusal = reply(b"", *headers, status="401 Unauthorized")
-        self.wants = wants
+        self.expects = expects
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH) if tls else None
         if context and tls:
             context.load_cert_chain(*tls)
@@ -48,7 +48,7 @@ class Asking(Evil):
 
     def choose(self, asked: Asked) -> Answer:
         """The challenge, unless it was answered."""
-        known = asked.headers.get("authorization") == self.wants
+        known = asked.headers.get("authorization") == self.expects
         return super().choose(asked) if known or "/token" in asked.target else self.refusal
 
     @property
@@ -105,7 +105,7 @@ async def test_a_realm_keeps_its_query(tmp_path: Path) -> None:
 
 
 async def test_the_password_is_given_where_no_token_server_is_named(tmp_path: Path) -> None:
-    async with Asking('Digest realm="r", Basic realm="r"', wants=f"Basic {PAIR}") as registry:
+    async with Asking('Digest realm="r", Basic realm="r"', expects=f"Basic {PAIR}") as registry:
         await store(tmp_path, registry).pull(f"{registry.address}/cat@{DIGEST}", owner="o")
     assert not registry.tokens
 
@@ -146,7 +146,7 @@ async def test_a_credential_that_is_withheld_is_logged_and_told(
     async with Evil({"/": TOKEN}) as elsewhere:
         port = elsewhere.address.rpartition(":")[2]
         challenge = f'Bearer realm="http://localhost:{port}/token"'
-        async with Asking(challenge, wants="nothing") as registry:
+        async with Asking(challenge, expects="nothing") as registry:
             images = store(tmp_path, registry)
             with (
                 caplog.at_level(logging.WARNING),
@@ -176,7 +176,7 @@ async def test_a_token_server_without_tls_is_not_asked_at_all(tmp_path: Path, re
 
 async def test_a_challenge_of_a_redirects_target_is_not_answered(tmp_path: Path) -> None:
     """Neither with the registry's credentials, nor by giving the registry another's token."""
-    async with Asking('Bearer realm="http://$HOST/token"', wants="nothing") as far:
+    async with Asking('Bearer realm="http://$HOST/token"', expects="nothing") as far:
         there = f"http://{far.address}/v2/cat/manifests/v1"
         routes: dict[str, Answer] = {"/": reply(b"", f"Location: {there}", status="307 There")}
         async with Evil(routes) as registry:

@@ -128,7 +128,7 @@ END = {"metadata": {"resourceVersion": "5", "annotations": {INITIAL_EVENTS_END: 
 
 @asynccontextmanager
 async def informed(server: Server) -> AsyncIterator[Informer[KubeObject]]:
-    """What is there first may be told by the watch."""
+    """What is there first may be sent by the watch."""
     informer = Informer(server, STREAMED, Store(whole), Hooks())  # type: ignore[arg-type]
     task = asyncio.create_task(informer.run())
     async with asyncio.timeout(PATIENCE):

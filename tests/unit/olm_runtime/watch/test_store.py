@@ -36,10 +36,10 @@ class World:
         assert len(self.store) == len(found)
         return found
 
-    def told(self) -> list[tuple[str, str]]:
-        told = [(event.type.value, event.key[1]) for event in self.events]
+    def seen(self) -> list[tuple[str, str]]:
+        seen = [(event.type.value, event.key[1]) for event in self.events]
         self.events.clear()
-        return told
+        return seen
 
 
 @pytest.fixture(params=["plain", "packed"])
@@ -56,10 +56,10 @@ def test_the_first_list_makes_it_synced_and_its_objects_initial(world: World) ->
     assert store.synced
     assert store.newest == 5
     assert [event.initial for event in world.events] == [True, True]
-    assert world.told() == [("ADDED", "a"), ("ADDED", "b")]
+    assert world.seen() == [("ADDED", "a"), ("ADDED", "b")]
     store.replace([obj("a", 1), obj("c", 6)], "6")
     assert not any(event.initial for event in world.events)
-    assert world.told() == [("ADDED", "c"), ("DELETED", "b")]
+    assert world.seen() == [("ADDED", "c"), ("DELETED", "b")]
 
 
 def test_handlers_see_the_whole_list(world: World) -> None:
@@ -83,23 +83,23 @@ def test_an_event_has_the_object_before_and_now(world: World) -> None:
 
 def test_what_is_older_than_what_is_known_or_the_same_changes_nothing(world: World) -> None:
     world.store.update(obj("a", 10))
-    world.told()
+    world.seen()
     for version in (9, 10, "010"):
         world.store.update(obj("a", version))
     world.store.replace([obj("a", 8)], "9")
-    assert world.told() == []
+    assert world.seen() == []
     assert world.versions() == {"a": "10"}
 
 
 def test_a_write_of_ours_is_read_before_the_watch_tells_of_it(world: World) -> None:
     world.store.replace([obj("a", 1)], "5")
-    world.told()
+    world.seen()
     world.store.update(obj("a", 6, colour="red"))  # the answer
     assert world.store.get("a") == obj("a", 6, colour="red")
-    assert world.told() == [("MODIFIED", "a")]
+    assert world.seen() == [("MODIFIED", "a")]
     world.store.update(obj("a", 3))  # the watch, which is behind
     world.store.update(obj("a", 6, colour="red"))
-    assert world.told() == []
+    assert world.seen() == []
 
 
 def test_a_list_that_is_older_than_a_write_of_ours_does_not_take_it_back(world: World) -> None:
@@ -114,11 +114,11 @@ def test_a_list_that_is_older_than_a_write_of_ours_does_not_take_it_back(world: 
 def test_what_is_deleted_does_not_come_back_by_a_late_answer_event_or_list(world: World) -> None:
     world.store.update(obj("a", 5))
     world.store.delete(obj("a", 7))
-    world.told()
+    world.seen()
     world.store.update(obj("a", 6))
     world.store.replace([obj("a", 6)], "6")
     world.store.delete(obj("a", 7))
-    assert world.told() == []
+    assert world.seen() == []
     assert world.versions() == {}
 
 
@@ -133,7 +133,7 @@ def test_what_loses_the_label_that_it_is_selected_by_may_get_it_again(world: Wor
     world.store.update(obj("a", 5))
     world.store.delete(obj("a", 6))
     world.store.update(obj("a", 7))
-    assert world.told() == [("ADDED", "a"), ("DELETED", "a"), ("ADDED", "a")]
+    assert world.seen() == [("ADDED", "a"), ("DELETED", "a"), ("ADDED", "a")]
     world.store.delete(obj("a", 6))
     assert world.versions() == {"a": "7"}
 
@@ -147,14 +147,14 @@ def test_another_object_of_the_same_name_is_another(world: World) -> None:
     world.store.update(obj("a", 9, uid="three"))
     world.store.update(obj("a", 8, uid="two"))
     assert world.versions() == {"a": "9"}
-    assert world.told() == [("ADDED", "a"), ("DELETED", "a"), ("ADDED", "a"), ("MODIFIED", "a")]
+    assert world.seen() == [("ADDED", "a"), ("DELETED", "a"), ("ADDED", "a"), ("MODIFIED", "a")]
 
 
 def test_a_deletion_of_what_nobody_knew_is_remembered(world: World) -> None:
     world.store.delete(obj("a", 6))
     world.store.update(obj("a", 5))
     assert world.versions() == {}
-    assert world.told() == []
+    assert world.seen() == []
 
 
 def test_only_so_many_deletions_are_remembered(world: World) -> None:
@@ -170,10 +170,10 @@ def test_after_a_restore_of_etcd_the_list_decides(world: World) -> None:
     store = world.store
     store.replace([obj("kept", 900), obj("lost", 901), obj("deleted", 902)], "902")
     store.delete(obj("deleted", 903))
-    world.told()
+    world.seen()
     store.replace([obj("kept", 10), obj("deleted", 11)], "20", since=store.newest)
     assert world.versions() == {"kept": "10", "deleted": "11"}
-    assert world.told() == [("MODIFIED", "kept"), ("ADDED", "deleted"), ("DELETED", "lost")]
+    assert world.seen() == [("MODIFIED", "kept"), ("ADDED", "deleted"), ("DELETED", "lost")]
     assert store.newest == 20
     store.update(obj("kept", 21))
     assert world.versions() == {"kept": "21", "deleted": "11"}

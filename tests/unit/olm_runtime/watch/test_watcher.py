@@ -27,7 +27,7 @@ ROOT = "/apis/example.com/v1"
 
 
 def resource(plural: str) -> dict[str, Any]:
-    """A kind as discovery tells it."""
+    """A kind as discovery lists it."""
     return {
         "name": plural,
         "singularName": plural.removesuffix("s"),
@@ -170,7 +170,7 @@ async def test_a_kind_that_comes_later_is_watched_beside_the_others(server: Serv
 
 
 async def test_a_kind_that_kopf_overlooked_is_watched_soon(server: Server) -> None:
-    """The list of groups may lack one whose kinds are told of already."""
+    """The list of groups may lack one whose kinds are listed already."""
     server.groups = False
     times = WatchTimes(missing=0.1, served=0.2, opening=STARTED_SECONDS)
     async with watching(server, "things", times=times) as watched:

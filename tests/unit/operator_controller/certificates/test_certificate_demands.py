@@ -19,13 +19,13 @@ from tests.unit.operator_controller.certificates.cases import (
 from tests.unit.operator_controller.certificates.cases import secret as empty_secret
 from tests.unit.operator_controller.certificates.cases import service as asking_service
 
-KEPT = issued(issuer(LIFETIME)(DNS_NAMES, NOW))
-BUNDLE = base64.b64encode(KEPT.bundle).decode()
+STORED = issued(issuer(LIFETIME)(DNS_NAMES, NOW))
+BUNDLE = base64.b64encode(STORED.bundle).decode()
 
 
 def fill(*objects: KubeObject) -> list[KubeObject]:
     return [
-        o for phase in filled(phases(*objects), {WHERE: KEPT}, {}).phases for o in phase.objects
+        o for phase in filled(phases(*objects), {WHERE: STORED}, {}).phases for o in phase.objects
     ]
 
 
@@ -39,7 +39,7 @@ def test_a_secret_that_is_not_of_the_revision_is_left_alone() -> None:
 
 def test_secrets_get_the_certificate() -> None:
     (secret,) = fill(empty_secret())
-    assert secret == {**empty_secret(), "data": KEPT.data()}
+    assert secret == {**empty_secret(), "data": STORED.data()}
 
 
 @pytest.mark.parametrize("kind", ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"])

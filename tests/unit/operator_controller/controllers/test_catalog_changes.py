@@ -30,7 +30,7 @@ class Catalogs:
     gone: bool = False
     serving: str = "True"
     forgotten: list[str] = field(default_factory=list)
-    kept: list[set[str]] = field(default_factory=list)
+    retained: list[set[str]] = field(default_factory=list)
 
     def find_catalog(self, name: str) -> KubeObject | None:
         serving = {"type": "Serving", "status": self.serving}
@@ -48,7 +48,7 @@ class Catalogs:
 
     async def keep_only(self, catalog: str, packages: Collection[str]) -> None:
         assert catalog == "catalog"
-        self.kept.append(set(packages))
+        self.retained.append(set(packages))
 
 
 class World:
@@ -206,14 +206,14 @@ async def test_packages_that_nobody_asks_for_any_more_are_dropped_with_the_next_
     world.index.remove("a")
     world.index.remove("c")
     await world.see("two")
-    assert world.catalogs.kept == [{"p", "q"}, {"p"}]
+    assert world.catalogs.retained == [{"p", "q"}, {"p"}]
 
 
 async def test_nothing_is_dropped_before_all_extensions_are_known() -> None:
     world = World()
     world.all_known = False
     await world.see("one")
-    assert world.catalogs.kept == []
+    assert world.catalogs.retained == []
 
 
 def test_who_asks_for_a_package_is_found_without_a_look_at_all_others(

@@ -23,7 +23,7 @@ def bundle(version: str) -> bytes:
 LINES = (HEAD, bundle("1.0.0"))
 
 
-async def kept(folder: Path) -> Path:
+async def written(folder: Path) -> Path:
     """A file that was written."""
     await CatalogCache(folder).put("c", "p", "one", Blobs(LINES, '"etag"'))
     [file] = (folder / "c").iterdir()
@@ -50,7 +50,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 async def test_a_file_that_cannot_be_read_counts_as_absent(damage: object, tmp_path: Path) -> None:
-    file = await kept(tmp_path)
+    file = await written(tmp_path)
     file.write_bytes(damage(file))  # type: ignore[operator]
     cache = CatalogCache(tmp_path)
     assert await cache.find("c", "p") is None

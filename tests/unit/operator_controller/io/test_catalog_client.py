@@ -346,8 +346,8 @@ async def test_an_unreachable_catalogd_is_named_with_the_cause(
     served.base = "http://127.0.0.1:1/catalogs/c"
     fault = (await client.content()).unavailable
     assert fault
-    told = 'catalog "c" cannot be read from http://127.0.0.1:1/catalogs/c: connection refused'
-    assert fault.message == told
+    message = 'catalog "c" cannot be read from http://127.0.0.1:1/catalogs/c: connection refused'
+    assert fault.message == message
     assert "--catalogd-cas-dir" in fault.hint
 
 

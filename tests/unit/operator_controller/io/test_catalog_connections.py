@@ -117,8 +117,8 @@ async def test_a_proxy_in_the_way_is_named_without_its_password(
         with pytest.raises(CatalogUnavailableError) as caught:
             await ask(catalogd, port)
         await catalogd.close()
-    told = f"proxyconnect: proxy http://{proxy.address} refuses: 407"
-    assert told in caught.value.message
+    message = f"proxyconnect: proxy http://{proxy.address} refuses: 407"
+    assert message in caught.value.message
     assert "wrong" not in caught.value.message
 
 
@@ -128,8 +128,8 @@ async def test_a_proxy_that_is_not_there_is_named_as_upstream_does(
     """Source: upstream's end-to-end suite, which looks for the word `proxyconnect`."""
     catalogd = Catalogd(cas)
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
-    told = "proxyconnect: proxy http://127.0.0.1:1: connection refused"
-    with pytest.raises(CatalogUnavailableError, match=told):
+    message = "proxyconnect: proxy http://127.0.0.1:1: connection refused"
+    with pytest.raises(CatalogUnavailableError, match=message):
         await ask(catalogd, port)
     await catalogd.close()
 

@@ -1,4 +1,4 @@
-"""What is kept of the content of sets: what it still is, and no more than there is room for."""
+"""What is cached of the content of sets: what it still is, and no more than there is room for."""
 
 from typing import Any
 
@@ -34,27 +34,27 @@ def secret(uid: str, data: str = "1234") -> dict[Any, KubeObject]:
 def test_content_is_known_again_by_uids(
     raw: KubeObject, secrets: dict[Any, KubeObject], *, found: bool
 ) -> None:
-    kept = ContentCache()
-    kept.keep(of("a"), secret("s"), CONTENT)
-    assert kept.find(raw, secrets) is (CONTENT if found else None)
+    cache = ContentCache()
+    cache.keep(of("a"), secret("s"), CONTENT)
+    assert cache.find(raw, secrets) is (CONTENT if found else None)
 
 
 def test_what_was_not_asked_for_longest_gives_way() -> None:
-    kept = ContentCache(max_bytes=8)
-    kept.keep(of("a"), secret("s"), CONTENT)
-    kept.keep(of("b"), secret("s"), CONTENT)
-    assert kept.find(of("a"), secret("s"))
-    kept.keep(of("c"), secret("s"), CONTENT)
-    assert [uid for uid in "abc" if kept.knows(of(uid))] == ["a", "c"]
-    kept.keep(of("a"), secret("t"), CONTENT)
-    assert [uid for uid in "abc" if kept.knows(of(uid))] == ["a", "c"], "in place of the former"
-    kept.keep(of("d"), secret("s", "123456789"), CONTENT)
-    assert not any(kept.knows(of(uid)) for uid in "abcd"), "too large to be kept"
+    cache = ContentCache(max_bytes=8)
+    cache.keep(of("a"), secret("s"), CONTENT)
+    cache.keep(of("b"), secret("s"), CONTENT)
+    assert cache.find(of("a"), secret("s"))
+    cache.keep(of("c"), secret("s"), CONTENT)
+    assert [uid for uid in "abc" if cache.knows(of(uid))] == ["a", "c"]
+    cache.keep(of("a"), secret("t"), CONTENT)
+    assert [uid for uid in "abc" if cache.knows(of(uid))] == ["a", "c"], "in place of the former"
+    cache.keep(of("d"), secret("s", "123456789"), CONTENT)
+    assert not any(cache.knows(of(uid)) for uid in "abcd"), "too large to be cached"
 
 
 def test_what_is_dropped_is_not_known() -> None:
-    kept = ContentCache()
-    kept.keep(of("a"), secret("s"), CONTENT)
-    kept.drop(of("a"))
-    kept.drop(of("b"))
-    assert not kept.knows(of("a"))
+    cache = ContentCache()
+    cache.keep(of("a"), secret("s"), CONTENT)
+    cache.drop(of("a"))
+    cache.drop(of("b"))
+    assert not cache.knows(of("a"))

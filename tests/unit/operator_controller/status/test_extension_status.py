@@ -77,7 +77,7 @@ FAILING = ("True", "Retrying", "no")
 
 
 @dataclass(frozen=True)
-class Told:
+class Reported:
     conditions: dict[str, tuple[str, str, str]]
     install: str | None
     active: dict[str, list[str]]
@@ -90,7 +90,7 @@ def reported(
     deprecations: tuple[Deprecation, ...] | None = (),
     of: ClusterExtension | None = None,
     suspension: Suspension | None = None,
-) -> Told:
+) -> Reported:
     facts = ExtensionFacts(
         of or extension(),
         outcome or Done(),
@@ -100,7 +100,7 @@ def reported(
     )
     status = extension_status(facts)
     assert all(c.observed_generation == 7 for c in status.conditions)
-    return Told(
+    return Reported(
         {c.type: (c.status, c.reason, c.message) for c in status.conditions},
         status.install.bundle.version if status.install else None,
         {r.name: [c.type for c in r.conditions] for r in status.active_revisions},
@@ -155,7 +155,7 @@ def reported(
         ),
     ],
 )
-def test_installed(found: Told, expected: tuple[str, str, str], version: str | None) -> None:
+def test_installed(found: Reported, expected: tuple[str, str, str], version: str | None) -> None:
     assert found.conditions["Installed"] == expected
     assert found.install == version
 
@@ -224,7 +224,7 @@ def test_installed(found: Told, expected: tuple[str, str, str], version: str | N
         ),
     ],
 )
-def test_progressing(found: Told, expected: tuple[str, str, str]) -> None:
+def test_progressing(found: Reported, expected: tuple[str, str, str]) -> None:
     assert found.conditions["Progressing"] == expected
 
 
@@ -369,7 +369,7 @@ KINDS = ("Deprecated", "PackageDeprecated", "ChannelDeprecated", "BundleDeprecat
         ),
     ],
 )
-def test_deprecations(found: Told, expected: list[tuple[str, str, str]]) -> None:
+def test_deprecations(found: Reported, expected: list[tuple[str, str, str]]) -> None:
     assert [found.conditions[kind] for kind in KINDS] == expected
 
 
