@@ -49,7 +49,7 @@ def answers(
 ) -> Iterator[Answered]:
     """One for each line of the file `source` (`-`: standard input). Raises TerminalError.
 
-    `answer` gives the fields beside `id`, or raises OLMError, which becomes `error`. It has to
+    `answer` gives the fields next to `id`, or raises OLMError, which becomes `error`. It has to
     be a function of a module, for other processes to find it. Without `parallel` all lines are
     answered in this process: for answers that are quick, or that share what one of them read.
     `read` makes the request of a line, where more than its values counts.

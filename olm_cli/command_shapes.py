@@ -1,7 +1,7 @@
-"""What commands take, kept on disk for the Tab key.
+"""What commands take, cached on disk for the Tab key.
 
 A shell waits for a tenth of a second, and importing a command may take several. So what completion
-needs of each is kept in `XDG_CACHE_HOME/olm` (else ~/.cache), until a file of this package changes.
+needs of each is in `XDG_CACHE_HOME/olm` (else ~/.cache), until a file of this package changes.
 """
 
 import hashlib
@@ -145,7 +145,7 @@ def _offered(words: list[tuple[str, str, str]], incomplete: str) -> Iterator[Com
 
 
 def _file() -> Path:
-    """Where shapes are kept; it has another name once a file of the package is another."""
+    """Where shapes are cached; it has another name once a file of the package is another."""
     state = hashlib.sha256(f"{sys.version}\0{click.__file__}".encode())
     for folder, _, files in os.walk(_PACKAGE):
         for name in sorted(files):

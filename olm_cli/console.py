@@ -12,7 +12,7 @@ from olm_client.reach import ClusterOptions, Reach
 from olm_runtime.memory import share_one_arena
 
 SERVER = "console.local"
-"""Imported by name: the console stands beside the command line, and neither imports the other."""
+"""Imported by name: the console stands next to the command line, and neither imports the other."""
 
 
 @click.command("console", cls=ClusterCommand)

@@ -53,7 +53,7 @@ class Output(NamedTuple):
 
     @property
     def is_wide(self) -> bool:
-        """Whether all is to be told, however long lines become."""
+        """Whether all is to be shown, however long lines become."""
         return self.format is Format.WIDE
 
 

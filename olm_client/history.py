@@ -112,7 +112,7 @@ async def change(kube: KubeClient, record: Record, patch: Mapping[str, Any]) -> 
 
 
 def _wanted(extension: KubeObject) -> tuple[Any, ...]:
-    """What tells that somebody wants something else: not the status, nor who wrote it."""
+    """What shows that somebody wants something else: not the status, nor who wrote it."""
     meta = metadata(extension)
     return meta["uid"], meta.get("generation"), meta.get("deletionTimestamp")
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How a command reaches the cluster: a kubeconfig, and what is said beside it."""
+    """How a command reaches the cluster: a kubeconfig, and flags in place of its entries."""
 
     kubeconfig: str | None = None
     overrides: Overrides = field(default_factory=Overrides)

@@ -1,4 +1,4 @@
-"""What is wrong with a question itself. A command line tells it as a usage error."""
+"""What is wrong with a question itself. A command line reports it as a usage error."""
 
 from olm_runtime.errors import TerminalError
 

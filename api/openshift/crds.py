@@ -23,7 +23,7 @@ def _since(condition: str) -> Column:
 
 
 def _needs(capability: Capability, needed: Capability) -> Rule:
-    """Of the parts that are wished beside none, one needs another: wished, or there anyhow."""
+    """Of the parts that are wished by name, one needs another: wished, or there anyhow."""
     more = "self.spec.capabilities.additionalEnabledCapabilities"
     enabled = "self.status.capabilities.enabledCapabilities"
     is_asked = (

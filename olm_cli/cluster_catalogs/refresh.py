@@ -1,4 +1,4 @@
-"""`olm catalog refresh`: has catalogd look at registries at once, and tells what is new."""
+"""`olm catalog refresh`: has catalogd look at registries at once, and reports what is new."""
 
 from collections.abc import Iterator
 from itertools import islice

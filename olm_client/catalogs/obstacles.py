@@ -1,4 +1,4 @@
-"""Why OLM v1 cannot install a bundle, as far as its catalog tells. Pure."""
+"""Why OLM v1 cannot install a bundle, as far as its catalog says. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -57,7 +57,7 @@ class ContentReader:
         return places_of(filter(holds, self.scan()))
 
     def deprecations(self, package: str) -> Deprecations:  # noqa: ARG002 - of the protocol
-        """Not told here."""
+        """Not read here."""
         return Deprecations()
 
 

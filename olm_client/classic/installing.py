@@ -25,7 +25,7 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A package as a PackageManifest tells it."""
+    """A package as a PackageManifest has it."""
 
     package: str
     source: str

@@ -1,4 +1,4 @@
-"""Reads from a cluster what commands tell of its updates."""
+"""Reads from a cluster what commands show of its updates."""
 
 import asyncio
 from collections.abc import Callable, Sequence

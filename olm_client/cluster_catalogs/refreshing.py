@@ -1,4 +1,4 @@
-"""Has catalogd look at registries at once, and tells what is new."""
+"""Has catalogd look at registries at once, and reports what is new."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

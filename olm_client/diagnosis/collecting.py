@@ -49,7 +49,7 @@ _DEPENDS: Mapping[Fact, tuple[Fact, ...]] = MappingProxyType(
 )
 """What has to be known before a fact can be read."""
 _SECRET_KEYS = frozenset({"tls.crt", "ca.crt"})
-"""Of the data of Secrets that is kept: never a private key."""
+"""Of the data of Secrets that is retained: never a private key."""
 
 
 @dataclass(slots=True)

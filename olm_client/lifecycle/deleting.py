@@ -29,7 +29,7 @@ from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, ConflictError
 
 BLOCKERS = 3
-"""Objects of which it is told why they are still there; the rest is counted."""
+"""Objects for which it is shown why they are still there; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ class Deletion:
                 raise TerminalError(f"{key_of(obj)} was not deleted: {error.message}") from error
 
     async def _until_done(self, look: Callable[[], Awaitable[Standing | None]]) -> None:
-        """Looks again and again until there is nothing to tell. Raises OLMError."""
+        """Looks again and again until there is nothing to show. Raises OLMError."""
         try:
             while True:
                 try:

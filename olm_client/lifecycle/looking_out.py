@@ -22,7 +22,7 @@ from operator_controller.status.cluster_updates import declarations
 
 
 async def look_out(kube: KubeClient, planner: Planner, extension: str | None) -> list[Outlook]:
-    """Of one extension, or of all. Raises OLMError where that cannot be told of any."""
+    """Of one extension, or of all. Raises OLMError where it is known of none."""
     if extension is None:
         raws, _ = await kube.list_all(EXTENSION)
     else:
@@ -43,7 +43,7 @@ def _sets_of(raw: KubeObject, sets: Sequence[KubeObject]) -> list[KubeObject]:
 async def _of(
     planner: Planner, raw: KubeObject, sets: Sequence[KubeObject], version: MinorVersion | None
 ) -> Outlook:
-    """What cannot be read of one does not keep the others from being told."""
+    """What cannot be read of one does not keep the others from being shown."""
     package = str(raw["spec"]["source"]["catalog"]["packageName"])
     try:
         extension = ClusterExtension.from_object(raw)

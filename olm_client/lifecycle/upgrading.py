@@ -90,7 +90,7 @@ async def prepare(
 def _aimed(
     after: KubeObject, fields: SpecFields, installed: BundleMetadata | None, offers: Offers
 ) -> SpecFields:
-    """With the version to go to where the spec pins one; a range is a decision, and is kept."""
+    """With the version to go to where the spec pins one; a range is a decision, and stays."""
     desired = ClusterExtension.from_object(after).spec.source.catalog
     request = Request(desired, installed)
     if fields.version is not None or not is_pinned(desired) or comes(request, offers.contents):

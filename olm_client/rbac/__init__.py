@@ -1,1 +1,1 @@
-"""The least rights that installing a bundle needs, and how they are told."""
+"""The least rights that installing a bundle needs, and how they are shown."""

@@ -1,7 +1,7 @@
 """What catalogs of clusters have of packages, cached on disk for the next command.
 
 `XDG_CACHE_HOME/olm/packages` (else ~/.cache) has a folder for each API server and for each who asks
-it, as catalogs may not be for everybody: a console keeps packages for all its users. What is cached
+it, as catalogs may not be for everybody: a console caches packages for all its users. Each file
 names the digest of the content it is of, so catalogd is asked when a catalog has another one.
 """
 

@@ -101,7 +101,7 @@ def parse_pieces(
 
     A document larger than `document_bytes` is an error, and one of more values than such a document
     may have. Of the parts that documents are dealt to
-    in turn, `part` tells the one to read (from 0) and how many there are. Documents that say
+    in turn, `part` says which one to read (from 0) and how many there are. Documents that say
     nothing are passed over; with `empty_too` they are blobs without a schema.
     """
     mine, parts = part

@@ -84,7 +84,7 @@ class Bundle(NamedTuple):
     """A bundle that can be chosen.
 
     `version` is None when its first `olm.package` property says none that can be read;
-    `version_fault` tells why, in upstream's words. `dependencies` are the types of those of its
+    `version_fault` says why, in upstream's words. `dependencies` are the types of those of its
     properties, in order, that ask for other content to be installed.
     """
 

@@ -5,7 +5,7 @@ case, fields come out in the shape's order, and a wrong type is a fault. Upstrea
 blobs that way, so this decides what `opm render` prints and what `opm validate` refuses.
 
 Shapes are lines of text, one struct each: `Name: field=type ...`. A type is `str`, `int`, `bool`,
-`bytes` (base64), `time`, `any` (kept as it is), `raw` (the same, a null that was given too), a
+`bytes` (base64), `time`, `any` (unchanged), `raw` (the same, a null that was given too), a
 struct's name, `[]type` or `{}type` (a map); `?` before it: left out when empty.
 """
 

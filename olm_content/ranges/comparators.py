@@ -109,7 +109,7 @@ def _tilde(operand: Operand) -> Comparator:
 
 
 def _caret(operand: Operand) -> Comparator:
-    """`^`: from this version on, the leftmost number that is not zero kept."""
+    """`^`: from this version on, the leftmost number that is not zero unchanged."""
     major, minor, patch = operand.numbers
     if major > 0 or operand.written == 1:
         end = floor(major + 1)

@@ -1,4 +1,4 @@
-"""Flags of programs with controllers, beside those of all daemons."""
+"""Flags of programs with controllers, in addition to those of all daemons."""
 
 import logging
 from collections.abc import Callable

@@ -92,7 +92,7 @@ def _state_of(file: Path) -> object:
 
 
 def _files_of_environment() -> Iterator[Path]:
-    """Each once: beside a file there are usually links to it by the hash of its subject.
+    """Each once: next to a file there are usually links to it by the hash of its subject.
 
     The system's own file is left out, as it is read in any case.
     """

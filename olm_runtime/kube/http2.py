@@ -132,7 +132,7 @@ class _Literal(hpack.Encoder):
 class _StatusOnly(hpack.Decoder):
     """Of the headers of a success reads no more than that: their Huffman code takes as long.
 
-    Servers are told to keep no table of headers, so that none stands for what was not read.
+    Servers are asked to keep no table of headers, so that none stands for what was not read.
     """
 
     def __init__(self) -> None:

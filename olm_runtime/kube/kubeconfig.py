@@ -52,7 +52,7 @@ class _Chosen:
 
 
 def read_kubeconfig(file: str | None, overrides: Overrides) -> ClusterAccess:
-    """What the file says, with what is said beside it; None is the default one, or KUBECONFIG's.
+    """What the file says, with these overrides; None is the default one, or KUBECONFIG's.
 
     Raises TerminalError.
     """

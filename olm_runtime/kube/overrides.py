@@ -1,4 +1,4 @@
-"""What is said beside a kubeconfig: kubectl's flags, with the meaning that client-go gives them.
+"""What overrides a kubeconfig: kubectl's flags, with the meaning that client-go gives them.
 
 Sections are the entries of a kubeconfig's lists `clusters` and `users`, as they are written there.
 """
@@ -78,7 +78,7 @@ class Overrides(NamedTuple):
     def on_user(self, user: Section) -> Section:
         """The section as it counts.
 
-        A token counts alone: a client certificate beside it would, to the server, come first.
+        A token counts alone: a client certificate next to it would, to the server, come first.
         """
         if not self.token:
             return user

@@ -49,7 +49,7 @@ def default_kubeconfig() -> str:
 
 
 def read_plain(file: Path, overrides: Overrides, parse: Parse = parse_yaml) -> ClusterAccess | None:
-    """What a kubeconfig says, with what is said beside it; None if that is not plain."""
+    """What a kubeconfig says, with these overrides; None if that is not plain."""
     try:
         config = parse(file.read_bytes())
         cluster, user = _sections(config, overrides)

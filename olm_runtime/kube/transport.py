@@ -47,7 +47,7 @@ UNTRUSTED = "have the kubeconfig, or --certificate-authority, name the CA of its
 _WARNING = r'299 \S+ "((?:[^"\\]|\\.)*)"'
 _QUOTED_PAIR = r"\\(.)"
 _IN_PATHS = "/:@!$&'()*+,;="
-"""Characters that a path has as they are (RFC 3986, 3.3), beside letters, digits and `-._~`."""
+"""Characters that a path has as they are (RFC 3986, 3.3), next to letters, digits and `-._~`."""
 
 
 class _Shared:

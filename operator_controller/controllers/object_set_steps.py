@@ -1,4 +1,4 @@
-"""The steps of a ClusterObjectSet: one revision, rolled out phase by phase, kept, archived.
+"""The steps of a ClusterObjectSet: one revision, rolled out phase by phase, maintained, archived.
 
 Everything it applies is applied as the identity that its annotations name. The objects belong to
 the extension that the revision is of, so they pass from one revision to the next in one write; a

@@ -1,4 +1,4 @@
-"""What a revision has to do with others: its account, its extension, the revisions beside it."""
+"""What a revision has to do with others: its account, its extension, the other revisions."""
 
 from dataclasses import dataclass
 

@@ -52,10 +52,10 @@ class Catalogs:
             "XDG_CACHE_HOME": str(self._shell.cache),
         }
         program = str(Path(sys.executable).with_name("olm"))
-        told = subprocess.run(
+        completed = subprocess.run(
             [program], capture_output=True, text=True, check=True, env=os.environ | asked
         )
-        return [line.removeprefix("plain,") for line in told.stdout.splitlines()]
+        return [line.removeprefix("plain,") for line in completed.stdout.splitlines()]
 
 
 @pytest.fixture
@@ -89,9 +89,9 @@ def test_a_catalog_is_added_refreshed_switched_off_and_on_and_removed(
     assert f"hint: change it: kubectl edit clustercatalog {package}; " in other.stderr
 
     publish_catalog(*bundles(package, "1.0.0", "1.1.0"))
-    news = catalogs("refresh", package)
-    assert news.returncode == 0, news.stderr
-    head, *rest = news.stdout.splitlines()
+    refreshed = catalogs("refresh", package)
+    assert refreshed.returncode == 0, refreshed.stderr
+    head, *rest = refreshed.stdout.splitlines()
     assert head.startswith(f"{package}: new content, {added['digest'][:19]} -> sha256:")
     assert rest == [f"  ~ {package}: + 1.1.0", "  packages: 0 added, 0 removed, 1 changed"]
 
@@ -101,10 +101,10 @@ def test_a_catalog_is_added_refreshed_switched_off_and_on_and_removed(
     assert shown["packages"] == 1
     missing = {"extension": package, "package": package, "version": "1.0.0", "otherCatalogs": []}
     assert shown["extensions"] == [missing]
-    told = catalogs("show", package).stdout.splitlines()
-    assert told[0] == f"{package}: Serving"
-    assert f"  image     {image}" in told
-    assert f"  {package} ({package} 1.0.0)" in told
+    lines = catalogs("show", package).stdout.splitlines()
+    assert lines[0] == f"{package}: Serving"
+    assert f"  image     {image}" in lines
+    assert f"  {package} ({package} 1.0.0)" in lines
 
     assert catalogs.tab("plan", package, "--version", "") == ["1.1.0", "1.0.0"]
     assert catalogs.tab("rollback", package, "--to", "") == ["1"]

@@ -89,11 +89,11 @@ class Receiver:
 @pytest.fixture
 def receiver() -> Iterator[tuple[Receiver, str]]:
     """A receiver, and its address."""
-    spans = Receiver()
+    collector = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            spans.receive(self.rfile.read(int(self.headers["Content-Length"])))
+            collector.receive(self.rfile.read(int(self.headers["Content-Length"])))
             self.send_response(200)
             self.send_header("Content-Type", "application/x-protobuf")
             self.end_headers()
@@ -104,14 +104,14 @@ def receiver() -> Iterator[tuple[Receiver, str]]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield spans, f"http://127.0.0.1:{server.server_port}"
+        yield collector, f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
 
 
 @pytest.fixture
 def traced(olm: Olm, receiver: tuple[Receiver, str]) -> Iterator[Receiver]:
     """Both programs with tracing, for one test."""
-    spans, address = receiver
+    collector, address = receiver
     olm.stop()
     olm.environment = {
         "OTEL_EXPORTER_OTLP_ENDPOINT": address,
@@ -120,7 +120,7 @@ def traced(olm: Olm, receiver: tuple[Receiver, str]) -> Iterator[Receiver]:
     }
     olm.start_catalogd(*FLAGS)
     olm.start_operator_controller(*FLAGS)
-    yield spans
+    yield collector
     olm.stop()
     olm.environment = {}
     olm.start_catalogd()

@@ -52,7 +52,7 @@ def _answer_all(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         case = orjson.loads(line)
         try:
             written = answer(case)
-        except Exception:  # noqa: BLE001 - it is shown, and the exit code tells of it
+        except Exception:  # noqa: BLE001 - it is shown, and the exit code reports it
             failed.append(case["id"])
             traceback.print_exc()
             continue

@@ -1,7 +1,7 @@
 """How catalogd is asked to look at a registry at once, and how it answers. Pure.
 
 Who may patch a ClusterCatalog sets ANNOTATION_REFRESH_REQUESTED to a value that it did not have,
-such as the time. catalogd asks the registry, and tells in the condition Refreshed what came of the
+such as the time. catalogd asks the registry, and the condition Refreshed says what came of the
 request with that value. This needs no field of the status: upstream's definition of the kind drops
 those that it does not know.
 """

@@ -105,7 +105,7 @@ def tasks() -> list[tuple[str, str]]:
 
 
 def test_tasks(reader: Reader, api: Api, without_extensions: None) -> None:
-    """One after the other. With --log-level=INFO the times are logged that the page tells."""
+    """One after the other. With --log-level=INFO the times are logged that the page gives."""
     programs = TRUE_PROGRAMS if LOGGER.isEnabledFor(logging.INFO) else ""
     reader.run("kubectl delete clustercatalog my-catalog")
     shutil.copytree(own().first, reader.folder / "bundle-0.1.0")

@@ -1,4 +1,4 @@
-"""What a release has of OLM v1 beside the chart goes with what the chart renders for it."""
+"""What a release has of OLM v1 next to the chart goes with what the chart renders for it."""
 
 from pathlib import Path
 from typing import Any

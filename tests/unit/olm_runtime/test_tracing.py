@@ -15,9 +15,9 @@ from olm_runtime.logs import JsonFormatter
 @pytest.fixture
 def exporter(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
     monkeypatch.setattr(tracing, "_tracer", None)
-    spans = InMemorySpanExporter()
-    tracing.start_tracing("a-program", spans)
-    return spans
+    in_memory = InMemorySpanExporter()
+    tracing.start_tracing("a-program", in_memory)
+    return in_memory
 
 
 def line(message: str, error: BaseException | None = None) -> dict[str, str]:
