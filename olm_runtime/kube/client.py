@@ -43,7 +43,11 @@ def _whole(obj: KubeObject) -> KubeObject:
 
 
 class KubeClient:
-    """Requests to the API server as one identity."""
+    """Requests to the API server as one identity.
+
+    Clients are equal if they ask as the same identity over the same connections: what one of them
+    watches need not be watched anew by the next.
+    """
 
     def __init__(
         self, transport: Transport, mapper: RestMapper | None = None, silent: set[str] | None = None
@@ -52,6 +56,14 @@ class KubeClient:
         self._transport = transport
         self._mapper = RestMapper() if mapper is None else mapper
         self._silent: set[str] = set() if silent is None else silent
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, KubeClient):
+            return NotImplemented
+        return self._transport.identity == other._transport.identity
+
+    def __hash__(self) -> int:
+        return hash(self._transport.identity)
 
     @classmethod
     def connect(cls, access: ClusterAccess) -> Self:

@@ -86,6 +86,11 @@ class Transport:
         self._instead = instead
         self._warned = warned
 
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Whose connections, as whom, and who gets the warnings: equal for equal transports."""
+        return self._shared, self._instead, self._warned
+
     @classmethod
     def connect(cls, access: ClusterAccess) -> Self:
         """A transport with the configuration's own identity; must be made in a running loop."""

@@ -61,6 +61,19 @@ class TestLife:
         looks = {("get", path) for path in ("/api/v1", "/apis/apps/v1", OLM)}
         assert [each for each in requests if each not in looks] == []
 
+    def test_an_object_is_watched_once_however_often_its_set_is_reconciled(
+        self, world: World
+    ) -> None:
+        world.apply(world.object_set([world.config_map()], [deployment(world, replicas=0)]))
+        world.wait("Available", "True")
+        for _ in range(2):
+            world.api.delete(world.map_path())
+            within(DRIFT_SECONDS, lambda: world.api.get(world.map_path()) is not None, "it is back")
+        quiet(world)
+        asked = world.requests("configmaps")
+        opened = [e for e in asked if (e["verb"], e["stage"]) == ("watch", "ResponseStarted")]
+        assert [e["impersonatedUser"]["username"] for e in opened] == [world.account]
+
     def test_a_restart_writes_nothing_to_what_is_as_it_should_be(self, world: World) -> None:
         world.apply(world.object_set([world.config_map(a="1"), deployment(world, replicas=0)]))
         world.wait("Available", "True")

@@ -330,3 +330,19 @@ def test_paths(gvk: GVK, *, namespaced: bool, arguments: tuple[str, ...], expect
     resource = Resource(gvk, f"{gvk.kind.lower()}s", namespaced)
     assert resource.path(*arguments) == expected
     assert api_version_of(expected) == gvk.api_version
+
+
+async def test_clients_of_the_same_identity_are_equal() -> None:
+    nowhere = ClusterAccess(server="https://127.0.0.1:1")
+    async with KubeClient.connect(nowhere) as client, KubeClient.connect(nowhere) as another:
+        account = client.as_service_account("ns", "installer")
+        assert account == client.as_service_account("ns", "installer")
+        assert hash(account) == hash(client.as_service_account("ns", "installer"))
+        others = [
+            client,
+            client.as_service_account("ns", "other"),
+            another.as_service_account("ns", "installer"),
+            account.with_warning_handler(print),
+        ]
+        assert account not in others
+        assert account != "installer"
