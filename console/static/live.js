@@ -192,7 +192,8 @@ const connect = () => {
   post();
 };
 
-// What the reader has opened or is typing stays as it is, and so does what a page says once.
+// What the reader has opened or is typing stays as it is, and so does what a page says once. That has
+// an id: else it would be taken for the first element of the same name that the page has now.
 document.addEventListener("DOMContentLoaded", () => {
   Idiomorph.defaults.ignoreActiveValue = true;
   Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>

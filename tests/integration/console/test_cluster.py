@@ -122,6 +122,7 @@ def test_updates_are_shown_as_they_come_and_asked_for(
         none: dict[str, Any] = {"availableUpdates": [], "conditionalUpdates": []}
         api.patch(f"{VERSION}/status", {"status": none})
         expect(visit.page.get_by_text("There are none.")).to_be_visible()
+        expect(notice(visit.page)).to_contain_text("Cancelled requested upgrade to 4.10.3")
         levels = [Level("10", 3, 3), Level("20", 1, 4, ("dns", "etcd")), Level("30", 0, 2)]
         release = Release(RELEASE["version"], RELEASE["image"])
         progress = as_config_map(DEFAULT_NAMESPACE, release, levels)
