@@ -43,13 +43,13 @@ def test_class_and_selection_agree_in_every_case(cases: Cases, goldens: Path) ->
 
 
 def test_each_difference_of_the_documents_dialect_has_a_rule(cases: Cases, goldens: Path) -> None:
-    told = {}
+    rules_by_case = {}
     for case in cases:
         got = answer(case, goldens / "catalogs", Dialect.DOCUMENTS)
         if not agrees(case["expected"], got):
-            told[case["id"]] = rules_of(namespace_of(case["case"], goldens / "catalogs"))
-    assert told
-    assert not [id_ for id_, rules in told.items() if not rules]
+            rules_by_case[case["id"]] = rules_of(namespace_of(case["case"], goldens / "catalogs"))
+    assert rules_by_case
+    assert not [id_ for id_, rules in rules_by_case.items() if not rules]
 
 
 def rules_of(namespace: Namespace) -> set[str]:
@@ -88,7 +88,7 @@ async def test_processes_over_indexes_answer_the_same(
         if number % 50 == 49:
             await resolver.close()
         stands = replace(given, catalogs=catalogs)
-        if await told(resolver.resolve_namespace(stands)) != await told(here(given)):
+        if await outcome_of(resolver.resolve_namespace(stands)) != await outcome_of(here(given)):
             different.append(case["id"])
     await resolver.close()
     assert not different
@@ -98,7 +98,7 @@ async def here(given: Namespace) -> Resolution:
     return resolve(given, Limit(lambda: 0.0), Dialect.UPSTREAM)
 
 
-async def told(resolving: Awaitable[Resolution]) -> dict[str, Any]:
+async def outcome_of(resolving: Awaitable[Resolution]) -> dict[str, Any]:
     """The answer as it goes between processes, without explanations."""
     try:
         found: Resolution | ResolutionError = await resolving

@@ -179,11 +179,11 @@ def test_a_bundle_that_cannot_be_pulled_is_told_with_its_pod(
     place.create(V1ALPHA1, "CatalogSource", "unheard", {"sourceType": "grpc", "image": catalog})
     place.subscribe("unheard", source="unheard")
 
-    def is_told(subscription: KubeObject) -> bool:
+    def is_reported(subscription: KubeObject) -> bool:
         said = (condition(subscription, "BundleUnpacking") or {}).get("message", "")
         return f"Unpack pod({place.name}/" in said and "container(pull)" in said and image in said
 
-    place.wait("subscriptions", "unheard", is_told, what="what keeps the unpacking")
+    place.wait("subscriptions", "unheard", is_reported, what="what keeps the unpacking")
     users.remove(place.name)
 
 

@@ -86,8 +86,8 @@ def _load(given: Json) -> Json:
     try:
         payload = load(files, image, filters, machine="amd64", folder="<dir>")
     except ReleaseError as error:
-        told = {"error": error.message}
-        return told | ({"reason": error.reason} if error.reason else {})
+        found = {"error": error.message}
+        return found | ({"reason": error.reason} if error.reason else {})
     return {
         "release": release_of(payload.release),
         "architecture": payload.architecture,

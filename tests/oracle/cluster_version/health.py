@@ -25,11 +25,11 @@ def _health(given: Json) -> Json:
         else:
             workloads.judge(live, state)
     except OLMError as error:
-        return {"error": told(error)}
+        return {"error": as_json(error)}
     return {"error": None}
 
 
-def told(error: OLMError | None) -> Json | None:
+def as_json(error: OLMError | None) -> Json | None:
     """An error as cases have it."""
     if error is None:
         return None
@@ -71,8 +71,8 @@ def _summarize(given: Json) -> Json:
 
 def _with_summary(error: OLMError | None) -> Json:
     if not isinstance(error, UpdateError):
-        return {"error": told(error)}
-    return {"error": told(error), "summaryForReason": in_short(error.reason, error.name)}
+        return {"error": as_json(error)}
+    return {"error": as_json(error), "summaryForReason": in_short(error.reason, error.name)}
 
 
 def _task_error(given: Json) -> Json:

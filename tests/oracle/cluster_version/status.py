@@ -56,9 +56,9 @@ def _status(given: Json) -> Json:
 
 
 def _entry(entry: Json) -> Json:
-    kept = {key: entry[key] for key in ("image", "state", "verified", "version")}
+    shown = {key: entry[key] for key in ("image", "state", "verified", "version")}
     risks = {"acceptedRisks": entry["acceptedRisks"]} if entry.get("acceptedRisks") else {}
-    return {**kept, **risks, "completed": entry["completionTime"] is not None}
+    return {**shown, **risks, "completed": entry["completionTime"] is not None}
 
 
 def _release(given: Json) -> Release:

@@ -50,8 +50,8 @@ class _Service:
         """The graph. Raises RetrievalError."""
         place = urlsplit(url)
         agent = self._given["userAgent"]
-        told = {"method": "GET", "accept": MEDIA_TYPE, "userAgent": agent}
-        self.requests.append({**told, "path": place.path or "/", "query": place.query})
+        request = {"method": "GET", "accept": MEDIA_TYPE, "userAgent": agent}
+        self.requests.append({**request, "path": place.path or "/", "query": place.query})
         code = self._given.get("statusCode") or HTTPStatus.OK
         if code != HTTPStatus.OK:
             raise unexpected_status(code, HTTPStatus(code).phrase)
@@ -119,11 +119,15 @@ def _retrieved(given: Json, service: _Service) -> Updates:
 
 
 def _judged(update: ConditionalUpdate, verdict: Recommendation) -> Json:
-    told = {"status": verdict.status.value, "reason": verdict.reason, "message": verdict.message}
+    condition = {
+        "status": verdict.status.value,
+        "reason": verdict.reason,
+        "message": verdict.message,
+    }
     return {
         "release": release_of(update.release),
         "riskNames": [risk.name for risk in update.risks],
-        "conditions": [{"type": RECOMMENDED, **told}],
+        "conditions": [{"type": RECOMMENDED, **condition}],
     }
 
 
@@ -147,10 +151,10 @@ def _promql_cache(given: Json) -> Json:
         took = timedelta(milliseconds=step.get("tookMs") or 0)
         evaluated.clear()
         try:
-            told: Json = {"match": asyncio.run(cache.ask(step["query"])), "error": None}
+            answer: Json = {"match": asyncio.run(cache.ask(step["query"])), "error": None}
         except OLMError as error:
-            told = {"error": error.message}
-        steps.append({**told, "evaluated": [*evaluated]})
+            answer = {"error": error.message}
+        steps.append({**answer, "evaluated": [*evaluated]})
     return {"steps": steps}
 
 

@@ -47,9 +47,9 @@ def _history(given: Json) -> Json:
 
 
 def _entry(entry: history.Entry) -> Json:
-    told = {"acceptedRisks": entry.accepted_risks} if entry.accepted_risks else {}
+    risks = {"acceptedRisks": entry.accepted_risks} if entry.accepted_risks else {}
     return {
-        **told,
+        **risks,
         "completedStep": _step(entry.completed),
         "image": entry.image,
         "startedStep": _step(entry.started),
