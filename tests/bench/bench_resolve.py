@@ -4,7 +4,6 @@
 """
 
 import asyncio
-import gc
 import json
 import os
 import statistics
@@ -25,6 +24,7 @@ from e2e.olm.manifests import catalog, installer, namespace
 from e2e.olm.programs import Olm
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.memory import return_unused
 from olm_runtime.watch.lister import listed
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
@@ -122,13 +122,13 @@ async def warm(olm: Olm, cache: Path) -> dict[str, float]:
             await listed(kube, CATALOG), Catalogd(olm.catalogs_ca.parent), CatalogCache(cache)
         )
         client.list_catalogs()
-        gc.collect()
+        return_unused()  # as the program does from time to time
         idle = resident("self")
         first = await once(client, "package-00000")
         for i in range(IN_USE):
             await once(client, f"package-{i:05}")
         times = sorted([await once(client, f"package-{i % IN_USE:05}") for i in range(WARM)])
-        gc.collect()
+        return_unused()
         after = resident("self")
         await client.close()
     return {
