@@ -3,7 +3,6 @@
 Run: python -m tests.bench.bench_serve [CATALOG FOLDER]
 """
 
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from e2e.harness.process import ChildProcess
 from olm_catalogs.registry import registry_pb2 as messages
 from tests.bench.bench_opm import CATALOG
 from tests.bench.catalogd.usage import memory
+from tests.bench.limits import spread
 from tests.bench.processes import status_mib
 
 RUNS = 5
@@ -65,34 +65,39 @@ def ask(address: str) -> int:
     return asked
 
 
+def measure_starts(command: Sequence[str], folder: str) -> str:
+    """Prints how soon it would serve; the last of the caches."""
+    made: dict[str, list[Made]] = {"without a cache": [], "with a cache": []}
+    for number in range(RUNS):
+        cache = f"{folder}/cache-{number}"
+        for found in made.values():
+            found.append(make_cache([*command, f"--cache-dir={cache}"]))
+    for what, found in made.items():
+        seconds, mib = spread([each.seconds for each in found]), spread([m.mib for m in found])
+        print(f"start {what}: {seconds} s, {mib} MiB")
+    return cache
+
+
+def measure_requests(command: Sequence[str], folder: str) -> None:
+    """Prints what a server holds once it has been asked."""
+    port = free_port(HOST)
+    server = ChildProcess("opm serve", [*command, f"--port={port}"], log=Path(folder, "serve.log"))
+    server.start()
+    try:
+        asked = ask(f"{HOST}:{port}")
+        held = status_mib(server, "RssAnon")
+        print(f"after {asked} requests, without mapped files: {held:.1f} MiB")
+    finally:
+        server.stop()
+
+
 def main() -> None:
     """Print the figures."""
     catalog = Path(sys.argv[1]) if len(sys.argv) > 1 else CATALOG
-    program = str(Path(sys.executable).with_name("opm"))
-    made: dict[str, list[Made]] = {"without a cache": [], "with a cache": []}
+    command = [str(Path(sys.executable).with_name("opm")), "serve", str(catalog)]
     with tempfile.TemporaryDirectory(prefix="olmv1-bench-") as folder:
-        for number in range(RUNS):
-            cache = f"{folder}/cache-{number}"
-            command = [program, "serve", str(catalog), f"--cache-dir={cache}"]
-            for found in made.values():
-                found.append(make_cache(command))
-        for what, found in made.items():
-            seconds = [each.seconds for each in found]
-            print(
-                f"start {what:16} {statistics.median(seconds):6.2f} s ({min(seconds):.2f} to "
-                f"{max(seconds):.2f})  {statistics.median(each.mib for each in found):6.1f} MiB"
-            )
-        address = f"{HOST}:{free_port(HOST)}"
-        port = address.rpartition(":")[2]
-        log = Path(folder, "serve.log")
-        server = ChildProcess("opm serve", [*command, f"--port={port}"], log=log)
-        server.start()
-        try:
-            asked = ask(address)
-            held = status_mib(server, "RssAnon")
-            print(f"after {asked} requests, without mapped files {held:6.1f} MiB")
-        finally:
-            server.stop()
+        cache = measure_starts(command, folder)
+        measure_requests([*command, f"--cache-dir={cache}"], folder)
 
 
 if __name__ == "__main__":

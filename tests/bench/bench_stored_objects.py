@@ -4,7 +4,6 @@ Run: python -m tests.bench.bench_stored_objects
 """
 
 import asyncio
-import statistics
 import tempfile
 import time
 from pathlib import Path
@@ -16,6 +15,7 @@ from olm_rollout.io.stored_objects import Bounds, examine
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from tests.bench.bench_permissions import write
+from tests.bench.limits import spread
 
 KIND = GVK("bench.example.com", "v1", "Sample")
 COUNTS = 500, 2250
@@ -70,11 +70,7 @@ async def measure(control_plane: ControlPlane) -> None:
                 taken.append(time.perf_counter() - started)
             if found.checked != count or found.stopped:
                 raise RuntimeError(f"{found.checked} of {count}: {found.stopped}")
-            print(
-                f"{count:5} objects, {found.invalid} refused  {statistics.median(taken):.2f} s "
-                f"({min(taken):.2f} to {max(taken):.2f})",
-                flush=True,
-            )
+            print(f"{count} objects, {found.invalid} refused: {spread(taken)} s", flush=True)
 
 
 def main() -> None:
