@@ -40,7 +40,7 @@ class Rounds:
     is_installed: bool = True
 
 
-class Verdict(NamedTuple):
+class ConditionState(NamedTuple):
     """A condition without its type and time."""
 
     status: ConditionStatus
@@ -62,7 +62,9 @@ class _Waiting(NamedTuple):
     is_slow: bool = False
 
 
-def verdicts_of(rounds: Rounds, now: datetime, reason: str) -> tuple[Verdict, Verdict]:
+def condition_states(
+    rounds: Rounds, now: datetime, reason: str
+) -> tuple[ConditionState, ConditionState]:
     """Failing and Progressing; `reason` is that of an invalid ClusterVersion."""
     failure = summarize(rounds.errors)
     failing, waiting = failure, _Waiting()
@@ -73,37 +75,39 @@ def verdicts_of(rounds: Rounds, now: datetime, reason: str) -> tuple[Verdict, Ve
     return _failing(failing, waiting), _progressing(rounds, failure, waiting, reason)
 
 
-def _failing(failure: OLMError | None, waiting: _Waiting) -> Verdict:
+def _failing(failure: OLMError | None, waiting: _Waiting) -> ConditionState:
     if failure is not None and waiting.is_slow:
-        return Verdict(ConditionStatus.UNKNOWN, SLOW, waiting.message)
+        return ConditionState(ConditionStatus.UNKNOWN, SLOW, waiting.message)
     if failure is None or waiting.goes_on:
-        return Verdict(ConditionStatus.FALSE)
-    return Verdict(ConditionStatus.TRUE, _reason(failure), failure.message)
+        return ConditionState(ConditionStatus.FALSE)
+    return ConditionState(ConditionStatus.TRUE, _reason(failure), failure.message)
 
 
 def _progressing(
     rounds: Rounds, failure: OLMError | None, waiting: _Waiting, reason: str
-) -> Verdict:
+) -> ConditionState:
     version = rounds.version
     if failure is not None and not waiting.goes_on:
         problem = waiting.message or _short(failure)
         if rounds.reconciling:
             text = f"Error while reconciling {version}: {problem}"
-            return Verdict(ConditionStatus.FALSE, _reason(failure), text)
+            return ConditionState(ConditionStatus.FALSE, _reason(failure), text)
         text = f"Unable to apply {version}: {problem}"
-        return Verdict(ConditionStatus.TRUE, _reason(failure), text)
+        return ConditionState(ConditionStatus.TRUE, _reason(failure), text)
     if rounds.reconciling:
         text = f"Cluster version is {version}"
         if rounds.is_invalid:
             text = f"Stopped at {version}: the cluster version is invalid"
-        return Verdict(ConditionStatus.FALSE, reason, text)
+        return ConditionState(ConditionStatus.FALSE, reason, text)
     if rounds.is_invalid:
         text = f"Reconciling {version}: the cluster version is invalid"
-        return Verdict(ConditionStatus.TRUE, reason, text)
+        return ConditionState(ConditionStatus.TRUE, reason, text)
     done = _share(rounds.done, rounds.total)
     text = ", ".join(filter(None, (done, waiting.message)))
     towards = f"Working towards {version}"
-    return Verdict(ConditionStatus.TRUE, waiting.reason, f"{towards}: {text}" if text else towards)
+    return ConditionState(
+        ConditionStatus.TRUE, waiting.reason, f"{towards}: {text}" if text else towards
+    )
 
 
 def _reason(failure: OLMError) -> str:

@@ -16,7 +16,7 @@ from cluster_version.payload.capabilities import ClusterCapabilities
 from cluster_version.payload.release import Release
 from cluster_version.status import history
 from cluster_version.status.condition_list import ConditionList
-from cluster_version.status.rounds import Rounds, verdicts_of
+from cluster_version.status.rounds import Rounds, condition_states
 from olm_runtime.errors import OLMError
 
 Json = dict[str, Any]
@@ -156,7 +156,7 @@ def _set_conditions(conditions: ConditionList, state: WorkerState, *, is_install
         is_invalid=bool(state.faults),
         is_installed=is_installed,
     )
-    failing, progressing = verdicts_of(rounds, conditions.now, reason)
+    failing, progressing = condition_states(rounds, conditions.now, reason)
     conditions.set(FAILING, *failing)
     conditions.set(PROGRESSING, *progressing)
     if not conditions.has(RETRIEVED):

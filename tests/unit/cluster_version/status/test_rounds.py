@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from cluster_version.errors import Effect, Plural, UpdateError
-from cluster_version.status.rounds import Rounds, verdicts_of
+from cluster_version.status.rounds import Rounds, condition_states
 from olm_runtime.errors import OLMError, TransientError
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -34,7 +34,7 @@ def since(**minutes: float) -> Mapping[str, datetime]:
 
 def lines_of(rounds: Rounds) -> list[str]:
     """Failing and Progressing as `status reason: message`."""
-    found = verdicts_of(rounds, NOW, "InvalidClusterVersion" if rounds.is_invalid else "")
+    found = condition_states(rounds, NOW, "InvalidClusterVersion" if rounds.is_invalid else "")
     return [f"{each.status} {each.reason}: {each.message}" for each in found]
 
 
