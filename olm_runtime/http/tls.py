@@ -8,6 +8,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 
+from olm_runtime.chain_file import chain_file
 from olm_runtime.errors import TerminalError
 from olm_runtime.http.tls_groups import set_groups
 
@@ -176,23 +177,36 @@ class ServerTls:
         self.context.num_tickets = 0  # a session that is taken up again would show no certificate
 
     async def follow(self) -> None:
-        """Reloads until cancelled. Files that do not fit together are tried again later."""
+        """Reloads until cancelled. Files that do not fit together are tried again later.
+
+        In no thread of its own: a handshake between a certificate and its key would fail.
+        """
         while True:
             await asyncio.sleep(RELOAD_SECONDS)
-            await asyncio.to_thread(self.reload)
+            self.reload()
 
     def reload(self) -> None:
-        """Loads the files if they changed. Blocking."""
+        """Loads the files if they changed. Call it where handshakes are made."""
         stamp = self._stamp()
         if stamp == self._seen:
             return
         try:
-            self.context.load_cert_chain(*self._files)
+            self._load()
         except (OSError, ssl.SSLError) as error:
             log.warning("certificate %s changed but cannot be loaded: %s", self._files[0], error)
         else:
             self._seen = stamp
             log.info("certificate %s reloaded", self._files[0])
+
+    def _load(self) -> None:
+        """Tries them elsewhere first: what fails leaves a context with a certificate, and no key.
+
+        Raises OSError, SSLError.
+        """
+        chain = b"\n".join(file.read_bytes() for file in self._files)
+        with chain_file(chain) as file:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(file)
+            self.context.load_cert_chain(file)
 
     def _stamp(self) -> tuple[tuple[int, int, int], ...]:
         """What changes when a file is replaced, also by a symbolic link as Secrets are mounted."""

@@ -1,18 +1,14 @@
 """Where an API server is and how to prove who asks: what every client of it is given."""
 
-import os
 import ssl
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from olm_runtime.chain_file import chain_file
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.errors import ApiError
 from olm_runtime.kube.overrides import Headers
-
-_OPEN_FILES = Path("/proc/self/fd")
 
 
 class ClusterAccess(NamedTuple):
@@ -64,7 +60,7 @@ class ClusterAccess(NamedTuple):
         else:
             context.load_verify_locations(cadata=self.authority)
         if self.certificate is not None:
-            with _file_of(self.certificate) as chain:
+            with chain_file(self.certificate) as chain:
                 context.load_cert_chain(chain)
 
 
@@ -92,35 +88,6 @@ class _Context(ssl.SSLContext):
 def _quick(name: str | bytes | None) -> str | bytes | None:
     """As bytes if it can be: for text Python imports the tables of IDNA."""
     return name.encode() if isinstance(name, str) and name.isascii() else name
-
-
-@contextmanager
-def _file_of(chain: bytes) -> Iterator[Path]:
-    """A file for OpenSSL, which reads chains from files only. Raises OSError."""
-    in_memory = _memory_file()
-    if in_memory is not None:
-        with os.fdopen(in_memory, "wb") as file:
-            file.write(chain)
-            file.flush()
-            yield _OPEN_FILES / str(file.fileno())
-        return
-    import tempfile  # late, for it takes longer to import than to use
-
-    with tempfile.TemporaryDirectory(prefix="olm-") as private:
-        path = Path(private, "chain.pem")
-        path.touch(mode=0o600)
-        path.write_bytes(chain)
-        yield path
-
-
-def _memory_file() -> int | None:
-    """A file that no disk ever has; None where there are none, or none that have a name."""
-    if sys.platform != "linux" or not _OPEN_FILES.exists():
-        return None
-    try:
-        return os.memfd_create("chain")
-    except OSError:  # the system may forbid them
-        return None
 
 
 def unreadable(problem: object, *, hint: str = "") -> TerminalError:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
 
 from e2e.harness.components import ControlPlaneOptions
 from e2e.harness.controlplane import ControlPlane
 from e2e.olm.browser import CHROMIUM, FLAGS
-from tests.integration.console.visits import require_chromium
+from tests.integration.console.visits import PATIENCE_MILLISECONDS, require_chromium
 
 CRDS = Path(__file__).parents[3] / "config" / "crd"
 
@@ -27,6 +27,7 @@ def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlP
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def chromium() -> AsyncIterator[Browser]:
     require_chromium()
+    expect.set_options(PATIENCE_MILLISECONDS)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser

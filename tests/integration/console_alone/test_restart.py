@@ -19,7 +19,7 @@ from e2e.harness.ports import free_port
 from e2e.olm.browser import local_console
 from olm_client.reach import ClusterOptions, Reach
 from olm_runtime.http.server import listen, serve
-from tests.integration.console.visits import PATIENCE_MILLISECONDS, add_catalog
+from tests.integration.console.visits import add_catalog
 from tests.integration.console_alone.loop import IN_LOOP_OF_BROWSER
 from tests.integration.console_alone.way import Way
 
@@ -105,7 +105,7 @@ async def test_pages_say_so_and_go_on_by_themselves(
         )
         await expect(late.get_by_role("heading", name="later")).to_be_visible()
         for each in context.pages:
-            await expect(each.get_by_text(AWAY)).to_be_hidden(timeout=PATIENCE_MILLISECONDS)
+            await expect(each.get_by_text(AWAY)).to_be_hidden()
         assert await page.evaluate("document.body.dataset.same") == "page", "it was not reloaded"
 
 
@@ -121,26 +121,26 @@ async def test_pages_say_while_the_console_is_not_reached(
         await static.goto(f"{pages[0].url}/reached/remove")
         await way.cut()
         for page in (*pages, static):
-            await expect(page.get_by_text(NOT_REACHED)).to_be_visible(timeout=PATIENCE_MILLISECONDS)
+            await expect(page.get_by_text(NOT_REACHED)).to_be_visible()
         assert not (await Axe().run(pages[0])).violations_count
         await asyncio.to_thread(add_catalog, control_plane, "meanwhile")
         await way.open()
         for page in pages:
             shown = page.get_by_role("link", name="meanwhile")
-            await expect(shown).to_be_visible(timeout=PATIENCE_MILLISECONDS)
+            await expect(shown).to_be_visible()
         for page in (*pages, static):
             await expect(page.get_by_text(NOT_REACHED)).to_be_hidden()
         cookies = await pages[0].context.cookies()
         await pages[0].context.clear_cookies()
         await way.cut()
-        await expect(pages[0].get_by_text(NOT_REACHED)).to_be_visible(timeout=PATIENCE_MILLISECONDS)
+        await expect(pages[0].get_by_text(NOT_REACHED)).to_be_visible()
         await way.open()
         signed_out = pages[0].get_by_role("heading", name="You are not signed in")
-        await expect(signed_out).to_be_visible(timeout=PATIENCE_MILLISECONDS)
+        await expect(signed_out).to_be_visible()
         await pages[0].context.add_cookies(cast("Any", cookies))
         await (await pages[0].context.new_page()).goto(pages[0].url)
         shown = pages[0].get_by_role("link", name="meanwhile")
-        await expect(shown).to_be_visible(timeout=PATIENCE_MILLISECONDS)
+        await expect(shown).to_be_visible()
 
 
 SEE = """isHidden => {
@@ -231,7 +231,7 @@ async def test_a_page_asks_again_where_an_answer_failed_and_says_what_is_gone_un
     async with _console(control_plane) as (_, entries):
         page = await _catalogs(browser, entries)
         await page.route("**/catalogs", fail)
-        async with page.expect_response(lambda answer: answer.ok, timeout=PATIENCE_MILLISECONDS):
+        async with page.expect_response(lambda answer: answer.ok):
             await page.evaluate(ASK)
         assert not failures
         await asyncio.to_thread(add_catalog, control_plane, "failing")

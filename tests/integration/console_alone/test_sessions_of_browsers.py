@@ -16,7 +16,7 @@ from console.settings import Place
 from console.signing_in import SIGN_IN, SignIn, TokenReach, sign_in_routes
 from e2e.harness.controlplane import ControlPlane
 from olm_runtime.http.server import listen, serve
-from tests.integration.console.visits import PATIENCE_MILLISECONDS, add_catalog
+from tests.integration.console.visits import add_catalog
 from tests.integration.console_alone.loop import IN_LOOP_OF_BROWSER
 
 pytestmark = [pytest.mark.integration, IN_LOOP_OF_BROWSER]
@@ -80,7 +80,7 @@ async def _sign_in(context: BrowserContext, console: str, token: str) -> Page:
 
 async def _shows_who(page: Page, name: str) -> None:
     shown = page.get_by_text(f"signed in as system:serviceaccount:default:{name}")
-    await expect(shown).to_be_visible(timeout=PATIENCE_MILLISECONDS)
+    await expect(shown).to_be_visible()
 
 
 @pytest.mark.parametrize("script", ["", ALONE])
@@ -118,7 +118,7 @@ async def test_pages_become_those_of_who_signs_in_next(
 
         await page.get_by_role("button", name="Sign out").click()
         signed_out = refused.get_by_role("heading", name="You are not signed in")
-        await expect(signed_out).to_be_visible(timeout=PATIENCE_MILLISECONDS)
+        await expect(signed_out).to_be_visible()
         await expect(refused.get_by_text("Not connected to the console")).to_be_hidden()
 
 

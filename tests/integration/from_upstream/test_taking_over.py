@@ -9,6 +9,7 @@ import pytest
 
 from api.objects import KubeObject, annotations_of, labels_of, metadata, name_of
 from api.olm.v1 import names
+from e2e.harness.controlplane import wait_until
 from e2e.harness.images import bundle_image, catalog_image
 from e2e.harness.registry import Registry
 from e2e.olm.api import OLM, Api, extension_path
@@ -58,11 +59,13 @@ class World:
         return {path: {metadata(o)["uid"] for o in self.api.list(path)} for path in paths}
 
     def wait_for_pods(self, space: str) -> dict[str, set[str]]:
-        path = f"/api/v1/namespaces/{space}/pods"
-        self.api.wait(
-            f"/api/v1/namespaces/{space}",
-            lambda _: bool(self.api.list(path)),
-            what="the Deployment has its pods",
+        def has_all(deployment: KubeObject) -> bool:
+            return deployment.get("status", {}).get("replicas") == deployment["spec"]["replicas"]
+
+        path = f"/apis/apps/v1/namespaces/{space}/deployments"
+        wait_until(
+            lambda: bool(found := self.api.list(path)) and all(map(has_all, found)),
+            what="each Deployment has its pods",
         )
         return self.pods(space)
 

@@ -1,5 +1,6 @@
 """TLS profiles, judged by real handshakes; and certificates that change."""
 
+import asyncio
 import os
 import ssl
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 from e2e.harness.pki import CertificateAuthority
 from olm_runtime.errors import TerminalError
+from olm_runtime.http import tls
 from olm_runtime.http.tls import ServerTls, TlsProfile, profile_of
 from olm_runtime.http.tls_groups import set_groups
 
@@ -177,6 +179,37 @@ def test_a_certificate_that_changes_is_served_from_the_next_connection_on(tmp_pa
     shake(served, client(other))
     with pytest.raises(ssl.SSLCertVerificationError):
         shake(served, client())
+
+
+def test_while_files_do_not_fit_together_the_certificate_of_before_is_served(
+    tmp_path: Path,
+) -> None:
+    served = server(tmp_path, profile("intermediate"))
+    key = (tmp_path / "s.key").read_bytes()
+    other = CertificateAuthority.create("other-ca")
+    other.issue_server("s", hosts=["s.test"]).write(tmp_path, "s")
+    new_key = (tmp_path / "s.key").read_bytes()
+    (tmp_path / "s.key").write_bytes(key)
+    served.reload()
+    shake(served, client())
+    (tmp_path / "s.key").write_bytes(new_key)
+    served.reload()
+    shake(served, client(other))
+
+
+async def test_no_handshake_fails_while_certificates_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tls, "RELOAD_SECONDS", 0)
+    served = server(tmp_path, profile("intermediate"))
+    others = [AUTHORITY.issue_server("s", hosts=["s.test"]) for _ in range(2)]
+    following = asyncio.create_task(served.follow())
+    for number in range(200):
+        others[number % 2].write(tmp_path, "s")
+        for _ in range(3):
+            await asyncio.sleep(0)
+            shake(served, client())
+    following.cancel()
 
 
 def test_clients_of_catalogd_are_bound_too(tmp_path: Path) -> None:
