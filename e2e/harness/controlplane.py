@@ -46,7 +46,7 @@ from e2e.harness.running import Running
 from e2e.harness.states import pause_after
 
 REQUEST_TIMEOUT = 30.0
-KUBECTL_TIMEOUT = 120.0
+KUBECTL_TIMEOUT = 240.0
 SERVER_NAMES = (
     "localhost",
     "kubernetes",
@@ -392,7 +392,7 @@ def _objects(manifests: str | Path | Sequence[dict[str, Any]]) -> Iterable[dict[
     return objects_of("\n---\n".join(file.read_text(encoding="utf-8") for file in files))
 
 
-def wait_until(condition: Callable[[], bool], *, what: str, timeout: float = 120.0) -> None:
+def wait_until(condition: Callable[[], bool], *, what: str, timeout: float = 180.0) -> None:
     """Poll until the condition holds; TimeoutError naming `what` if it does not in time."""
     begun = time.monotonic()
     while not condition():

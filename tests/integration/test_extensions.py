@@ -128,7 +128,6 @@ def test_restores_what_is_deleted_or_changed_by_hand(
         configmap(package),
         lambda obj: obj is not None and metadata(obj)["uid"] != before,
         what="the ConfigMap is made again",
-        timeout=60.0,
     )
     patch = {"data": {"key": "by hand"}, "metadata": {"labels": {"mine": "stays"}}}
     api.patch(configmap(package), patch)
@@ -136,7 +135,6 @@ def test_restores_what_is_deleted_or_changed_by_hand(
         configmap(package),
         lambda obj: obj is not None and obj["data"] == {"key": "value"},
         what="the ConfigMap is as in the bundle",
-        timeout=60.0,
     )
     assert labels_of(restored or {})["mine"] == "stays"
 
@@ -457,7 +455,7 @@ def test_says_which_rights_are_missing_before_writing_and_goes_on_when_they_are_
     labels = f"olm.operatorframework.io/owner-name={package}"
     assert api.list("/apis/olm.operatorframework.io/v1/clusterobjectsets", labels) == []
     apply(binding)
-    api.wait_installed(package, "1.0.0", timeout=60.0)
+    api.wait_installed(package, "1.0.0")
 
 
 def test_refuses_an_update_that_may_not_remove_what_it_drops(
@@ -559,7 +557,7 @@ def test_a_catalog_that_is_gone_keeps_what_is_installed(
     api.wait_installed(package, "1.0.0")
     olm.control_plane.end(catalog_path(package))
     api.delete(configmap(package))
-    api.wait(configmap(package), lambda obj: obj is not None, what="restored", timeout=60.0)
+    api.wait(configmap(package), lambda obj: obj is not None, what="restored")
     api.wait_installed(package, "1.0.0")
 
 

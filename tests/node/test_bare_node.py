@@ -50,7 +50,7 @@ def worker(node: Node, greeter: str) -> Iterator[None]:
     kubectl("create", "namespace", NAMESPACE)
     kubectl("label", "node", NODE_NAME, f"{LABEL}=")
     kubectl("create", "deployment", "busy", f"--image={greeter}", "--", "python3", "-c", BUSY)
-    kubectl("rollout", "status", "deployment/busy", "--timeout=120s")
+    kubectl("rollout", "status", "deployment/busy", "--timeout=180s")
     yield
     kubectl("delete", "-f", str(CRD))
     kubectl("delete", "deployment", "busy")
@@ -92,15 +92,15 @@ async def test_a_node_is_drained_updated_and_restarted(node: Node, greeter: str)
     row = node.kubectl("get", "mcp", POOL, "--no-headers").split()
     assert row[1:9] == [configuration, "True", "False", "False", "1", "1", "1", "0"]
     assert not shown(node, "{.spec.unschedulable}")
-    node.kubectl("rollout", "status", "deployment/busy", "--timeout=120s")
+    node.kubectl("rollout", "status", "deployment/busy", "--timeout=180s")
     assert not pods(node) & before, "they were evicted"
 
 
 def go_through(node: Node, pool: str) -> None:
     node.kubectl("apply", "-f", "-", stdin=pool)
     changed = node.places.boot_id
-    wait_until(lambda: changed.read_text() == "second", what="the command has run", timeout=30)
+    wait_until(lambda: changed.read_text() == "second", what="the command has run")
     assert shown(node, "{.spec.unschedulable}") == "true", "until it has restarted"
     node.kubectl("wait", "--for=condition=Complete", "job", "--all", f"-n={NAMESPACE}")
     node.restart_kubelet()
-    node.kubectl("wait", "--for=condition=Updated", f"mcp/{POOL}", "--timeout=120s")
+    node.kubectl("wait", "--for=condition=Updated", f"mcp/{POOL}", "--timeout=180s")

@@ -129,7 +129,7 @@ def test_its_bundles_were_unpacked_by_jobs(source: Place) -> None:
         jobs = source.classic.api.list(paths[0], UNPACKS)
         return {name_of(each) for each in jobs if status(each, "succeeded")}
 
-    wait_until(lambda: len(unpacked()) == len(WORDS), what="complete Jobs", timeout=60.0)
+    wait_until(lambda: len(unpacked()) == len(WORDS), what="complete Jobs")
     pods = source.classic.api.list(paths[1], UNPACKS)
     assert {labels_of(each)[UNPACKS] for each in pods} == unpacked()
     assert [status(each, "phase") for each in pods] == ["Succeeded"] * len(WORDS)
@@ -152,7 +152,7 @@ def test_a_pod_that_is_deleted_comes_back(source: Place) -> None:
         uids = [metadata(each)["uid"] for each in serving_pods(source)]
         return bool(uids) and metadata(pod)["uid"] not in uids
 
-    wait_until(is_another, what="another pod", timeout=60.0)
+    wait_until(is_another, what="another pod")
     source.wait_catalog(CATALOG)
 
 
@@ -161,7 +161,7 @@ def test_an_update_is_served_without_a_pod(
 ) -> None:
     source.patch("catalogsources", CATALOG, {"spec": {"image": greeter_catalog}})
     classic.upgrade({"catalogOperator": {"catalogServing": "shared"}})
-    wait_until(lambda: not serving_pods(source), what="no pod of the catalog", timeout=60.0)
+    wait_until(lambda: not serving_pods(source), what="no pod of the catalog")
     source.wait_catalog(CATALOG)
     team.approve(team.wait_plan("RequiresApproval", generation=2))
     team.wait_csv(SECOND)
@@ -224,12 +224,12 @@ def test_it_goes_on_without_its_catalog(node: Node, api: Api, team: Place, sourc
 
 
 def test_all_of_it_goes_with_it_but_its_definition(node: Node, api: Api, team: Place) -> None:
-    node.kubectl("delete", "greetings", "--all", "-n=default", "--timeout=60s")
+    node.kubectl("delete", "greetings", "--all", "-n=default", "--timeout=180s")
     team.delete("subscriptions", PACKAGE)
     team.delete("clusterserviceversions", SECOND)
     for plural, version in (("deployments", "apps/v1"), ("serviceaccounts", "v1")):
         api.wait_gone(team.path(plural, PACKAGE, version=version))
-    wait_until(lambda: not left_of_operator(team), what="nothing is left", timeout=60.0)
+    wait_until(lambda: not left_of_operator(team), what="nothing is left")
     definition = api.get(f"{DEFINITIONS}/{GREETINGS}") or {}
     assert definition["spec"]["conversion"] == {"strategy": "None"}
     assert labels_of(definition)["olm.managed"] == "true"

@@ -162,7 +162,7 @@ def test_its_api_is_called_while_its_certificate_is_rotated(node: Node, readers:
         readers.patch_status("clusterserviceversions", csv, {"certsRotateAt": now})
         readers.wait("clusterserviceversions", csv, lambda each: is_renewed(each, before))
         deployment = "deployment/dictionary-operator"
-        node.kubectl("rollout", "status", deployment, f"-n={readers.name}", "--timeout=60s")
+        node.kubectl("rollout", "status", deployment, f"-n={readers.name}", "--timeout=180s")
     assert caller.failures == []
     assert caller.answered > SOME
 

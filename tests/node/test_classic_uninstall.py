@@ -46,10 +46,10 @@ def unsaid(node: Node) -> list[str]:
 
 def test_it_leaves_what_its_notes_say(node: Node, api: Api, classic: Release) -> None:
     versions = f"/apis/{V1ALPHA1}/clusterserviceversions"
-    wait_until(lambda: not api.list(versions), what="operators are gone", timeout=60.0)
+    wait_until(lambda: not api.list(versions), what="operators are gone")
     classic.uninstall()
     with suppress(TimeoutError):  # what it deletes ends in the background
-        wait_until(lambda: not unsaid(node), what="all else is gone", timeout=60.0)
+        wait_until(lambda: not unsaid(node), what="all else is gone")
     assert unsaid(node) == []
 
 
@@ -58,5 +58,5 @@ def test_then_nothing_is_left(node: Node) -> None:
     crds = [name for kind, *rest in names for name in rest if kind == "CustomResourceDefinition"]
     node.kubectl("delete", "clusterrole", "--selector=olm.owner.kind=OperatorGroup")
     node.kubectl("delete", "crd", *crds, "operatorhubs.config.openshift.io")
-    node.kubectl("delete", "namespace", CLASSIC.namespace, "operators", "--timeout=60s")
-    wait_until(lambda: not ours(node), what=f"{ours(node)} is gone", timeout=30.0)
+    node.kubectl("delete", "namespace", CLASSIC.namespace, "operators", "--timeout=180s")
+    wait_until(lambda: not ours(node), what=f"{ours(node)} is gone")

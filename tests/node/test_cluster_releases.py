@@ -204,7 +204,7 @@ def releases(
     node.kubectl("delete", "clustercatalog", CATALOG)
     node.kubectl("delete", "clusterversion", "version")  # owns what was applied
     gone = (f"namespace/{OLM_NAMESPACE}", f"crd/clustercatalogs.{GROUP}")
-    node.kubectl("wait", "--for=delete", *gone, "--timeout=120s")
+    node.kubectl("wait", "--for=delete", *gone, "--timeout=180s")
     node.kubectl("delete", "clusterrolebinding", OPERATOR)
     node.kubectl("delete", "priorityclass", PRIORITY)
     node.kubectl("delete", *CRDS)
@@ -227,7 +227,7 @@ def assert_olm_runs(node: Node, api: Api, version: str, image: str) -> None:
     assert node.kubectl("get", "clusteroperator", "olm", output) == version
     for program in PROGRAMS:
         deployment = f"deployment/{program}-controller-manager"
-        node.kubectl("rollout", "status", deployment, f"-n={OLM_NAMESPACE}", "--timeout=120s")
+        node.kubectl("rollout", "status", deployment, f"-n={OLM_NAMESPACE}", "--timeout=180s")
     images = ("pods", "-o=jsonpath={.items[*].spec.containers[0].image}", f"-n={OLM_NAMESPACE}")
     wait_until(lambda: set(node.kubectl("get", *images).split()) == {image}, what="no others run")
     api.wait_condition(catalog_path(CATALOG), "Serving", "True")
@@ -260,7 +260,7 @@ def test_a_job_brings_a_release_to_the_operator(
     assert [file.name for file in made.payloads.iterdir()] == [folder_of(image)]
     said = node.kubectl("get", "configmap", "product", f"-n={NAMESPACE}", "-o=jsonpath={.data.is}")
     assert said == "1.0.1"
-    node.kubectl("rollout", "status", f"deployment/{OPERATOR}", f"-n={NAMESPACE}", "--timeout=90s")
+    node.kubectl("rollout", "status", f"deployment/{OPERATOR}", f"-n={NAMESPACE}", "--timeout=180s")
     path = "-o=jsonpath={.items[*].spec.containers[0].image}"
     assert node.kubectl("get", "pods", f"-l=k8s-app={OPERATOR}", f"-n={NAMESPACE}", path) == image
     assert_olm_runs(node, api, "1.0.1", newer)

@@ -144,7 +144,7 @@ def test_what_a_custom_resource_owned_is_collected(node: Node, api: Api) -> None
 
 
 def test_a_deleted_extension_takes_its_operator_with_it(node: Node, api: Api) -> None:
-    node.kubectl("delete", "clusterextension", PACKAGE, "--timeout=60s")
+    node.kubectl("delete", "clusterextension", PACKAGE, "--timeout=180s")
     for path in (DEPLOYMENT, CRD):
         api.wait_gone(path, timeout=PODS_SECONDS)
     for kind in ("validating", "mutating"):

@@ -138,7 +138,7 @@ def kill_leader(api: Api, program: str) -> None:
 def wait_complete(node: Node) -> None:
     for program in LEASE_OF:
         deployment = f"deployment/{program}-controller-manager"
-        node.kubectl("rollout", "status", "-n", NAMESPACE, deployment, "--timeout=60s")
+        node.kubectl("rollout", "status", "-n", NAMESPACE, deployment, "--timeout=180s")
 
 
 @pytest.mark.usefixtures("replicas")

@@ -23,4 +23,4 @@ def test_its_commands_do_what_they_say(
     reader.follow([step for step in steps(page) if step.pods])
     for program in ("catalogd", "operator-controller"):  # a page may have killed one
         deployment = f"deployment/{program}-controller-manager"
-        node.kubectl("rollout", "status", "-n", NAMESPACE, deployment, "--timeout=60s")
+        node.kubectl("rollout", "status", "-n", NAMESPACE, deployment, "--timeout=180s")

@@ -51,15 +51,15 @@ def unsaid(node: Node) -> list[str]:
 
 
 def test_it_leaves_what_its_notes_say(node: Node, product: Release) -> None:
-    node.kubectl("delete", "clusterextension,clustercatalog", "--all", "--timeout=60s")
+    node.kubectl("delete", "clusterextension,clustercatalog", "--all", "--timeout=180s")
     product.uninstall()
     with suppress(TimeoutError):  # what it deletes ends in the background
-        wait_until(lambda: not unsaid(node), what="all else is gone", timeout=60.0)
+        wait_until(lambda: not unsaid(node), what="all else is gone")
     assert unsaid(node) == []
     assert {f"CustomResourceDefinition /{name}" for name in CRDS} <= ours(node)
 
 
 def test_then_nothing_is_left(node: Node) -> None:
     node.kubectl("delete", "crd", *CRDS)
-    node.kubectl("delete", "namespace", NAMESPACE, "--timeout=60s")
+    node.kubectl("delete", "namespace", NAMESPACE, "--timeout=180s")
     assert sorted(ours(node)) == []

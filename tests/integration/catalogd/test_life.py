@@ -329,7 +329,6 @@ def test_unavailable_and_back(catalog: Catalog) -> None:
         catalog.path,
         lambda obj: not ((obj or {})["metadata"].get("finalizers")),
         what="finalizer removed",
-        timeout=60,
     )
     catalog.api.patch(catalog.path, {"spec": {"availabilityMode": "Available"}})
     catalog.wait_serving()
@@ -356,7 +355,6 @@ def test_the_label_is_repaired(catalog: Catalog) -> None:
         catalog.path,
         lambda obj: (obj or {})["metadata"]["labels"][key] == catalog.name,
         what="label repaired",
-        timeout=60,
     )
 
 

@@ -91,7 +91,7 @@ def test_the_other_goes_on_where_one_was_killed(
     assert not leads(other)
     killed, applied = holder(level), revisions(level)
     level.kill()
-    wait_until(lambda: leads(other), what="the other works", timeout=60.0)
+    wait_until(lambda: leads(other), what="the other works")
     assert holder(other) != killed
     other.report("1.0.1")
     other.wait_level("1.0.1")

@@ -95,7 +95,7 @@ def test_what_is_changed_by_hand_returns(level: ClusterUpdates) -> None:
             and level.api.get(f"{CONFIG_MAPS}/beta-after") is not None
         )
 
-    wait_until(returned, what="everything is as the release has it", timeout=60)
+    wait_until(returned, what="everything is as the release has it")
     before: Any = level.api.get(DEPLOYMENT)
     level.api.delete(DEPLOYMENT)
 
@@ -103,7 +103,7 @@ def test_what_is_changed_by_hand_returns(level: ClusterUpdates) -> None:
         found: Any = level.api.get(DEPLOYMENT)
         return found is not None and found["metadata"]["uid"] != before["metadata"]["uid"]
 
-    wait_until(is_made_anew, what="the Deployment that was deleted", timeout=60)
+    wait_until(is_made_anew, what="the Deployment that was deleted")
     made: Any = level.api.get(DEPLOYMENT)
     assert made["spec"]["template"] == before["spec"]["template"]
 

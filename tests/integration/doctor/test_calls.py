@@ -91,7 +91,7 @@ def test_a_definition_whose_objects_nobody_converts(olm: Olm, api: Api, doctor: 
     doctor.follow(found, "let the server convert")
     wait_until(lambda: doctor.is_content("conversions"), what="they are read again")
     api.delete(path)
-    api.wait_gone(path, timeout=60)
+    api.wait_gone(path)
 
 
 def test_a_namespace_that_an_api_service_without_a_server_holds(

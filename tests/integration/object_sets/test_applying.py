@@ -118,7 +118,6 @@ class TestIdentity:
                 == "Revision 1 has rolled out."
             ),
             what="the watch runs",
-            timeout=30,
         )
         world.api.delete(world.map_path())
         within(DRIFT_SECONDS, lambda: world.api.get(world.map_path()) is not None, "it is back")

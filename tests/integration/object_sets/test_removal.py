@@ -183,7 +183,7 @@ def test_an_api_that_does_not_answer_is_named_and_removal_goes_on_when_it_does(
     progressing = (condition(found, "Progressing") or {})["message"]
     assert f"kubectl get apiservice v1.{group}" in progressing
     world.api.delete(f"{services}/v1.{group}")
-    world.api.wait_gone(world.path(), timeout=60)
+    world.api.wait_gone(world.path())
 
 
 def test_orphaning_leaves_the_objects(world: World) -> None:

@@ -146,7 +146,7 @@ def test_troubleshooting(reader: Reader, api: Api) -> None:
         assert brought_about.returncode == 0, brought_about.stderr
         if message := symptom(section):
             seen = f"{section}: {message}"
-            wait_until(lambda: reported(reader, api, message), what=seen, timeout=60.0)
+            wait_until(lambda: reported(reader, api, message), what=seen)
         reader.follow(page("troubleshooting", only=section))
     reader.run("kubectl delete clustercatalog broken labelled")
 
