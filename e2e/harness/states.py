@@ -41,7 +41,10 @@ def object_at(client: httpx.Client, path: str) -> KubeObject | None:
 
 
 def _watched(client: httpx.Client, path: str, *, pause: float) -> Iterator[KubeObject | None]:
-    """What it is, and what it becomes within some seconds; a kind may be served after a pause."""
+    """What it is, and what it becomes within some seconds.
+
+    A kind may be served after a pause; one that cannot be watched is asked for after another.
+    """
     collection, _, name = path.rpartition("/")
     chosen = {"fieldSelector": f"metadata.name={name}"}
     answer = client.get(collection, params=chosen)
@@ -52,9 +55,12 @@ def _watched(client: httpx.Client, path: str, *, pause: float) -> Iterator[KubeO
     listed = answer.raise_for_status().json()
     kind = {"apiVersion": listed["apiVersion"], "kind": listed["kind"].removesuffix("List")}
     yield next((kind | item for item in listed["items"]), None)
-    since = {"resourceVersion": listed["metadata"]["resourceVersion"]}
+    since = {"resourceVersion": listed["metadata"].get("resourceVersion", "")}
     watched = {"watch": "true", "timeoutSeconds": str(WATCHED_SECONDS), **chosen, **since}
     with client.stream("GET", collection, params=watched) as events:
+        if events.status_code == httpx.codes.METHOD_NOT_ALLOWED:
+            time.sleep(pause)
+            return
         for line in events.raise_for_status().iter_lines():
             event = json.loads(line)
             if event["type"] == "ERROR":

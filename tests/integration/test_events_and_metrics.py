@@ -1,6 +1,8 @@
 """What people and tools see of operator-controller: Events and metrics."""
 
+import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -17,6 +19,10 @@ pytestmark = pytest.mark.integration
 
 Serve = Callable[[str, str], None]
 Publish = Callable[..., str]
+RECONCILES = re.compile(
+    r"^controller_runtime_reconcile_total\{(controller)=.*\} (\S+)$", re.MULTILINE
+)
+REQUESTS = re.compile(r'^rest_client_requests_total\{.*method="(\w+)"\} (\S+)$', re.MULTILINE)
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 
 
@@ -196,6 +202,52 @@ def test_what_keeps_pods_from_running_is_told(
     available = condition(found, "Available") or {}
     assert available["message"].startswith(f"Deployment {package}/{package}-operator: 0/1 availab")
     olm.control_plane.end(extension_path(package))
+
+
+def test_an_installation_and_an_update_ask_so_much_of_the_server(
+    olm: Olm,
+    scraper: Scraper,
+    api: Api,
+    package: str,
+    publish_catalog: Publish,
+    serve_catalog: Serve,
+    reader: str,
+) -> None:
+    """An object that is read twice or watched anew is noticed by nobody but the server."""
+    bundles = (BundleSpec(package=package, version=v, crd_group=f"{package}.example.com")
+               for v in ("1.0.0", "1.1.0"))  # fmt: skip
+    serve_catalog(package, publish_catalog(*bundles))
+    begun = requests_once_quiet(scraper, reader)
+    olm.control_plane.apply(with_administrator(package, "1.0.0"))
+    api.wait_installed(package, "1.0.0")
+    installed = requests_once_quiet(scraper, reader)
+    olm.control_plane.apply(extension(package, "1.1.0"))
+    api.wait_installed(package, "1.1.0")
+    updated = requests_once_quiet(scraper, reader)
+    for asked in (installed - begun, updated - installed):
+        assert asked["GET"] <= 32, asked
+        assert asked.total() <= 64, asked
+    olm.control_plane.end(extension_path(package))
+
+
+def requests_once_quiet(scraper: Scraper, token: str) -> Counter[str]:
+    """What operator-controller has asked by method, once a second brings no reconcile."""
+    deadline, reconciles = time.monotonic() + 60, -1
+    while True:
+        text = scraper.scrape(token).raise_for_status().text
+        before, reconciles = reconciles, summed(text, RECONCILES)["controller"]
+        if before == reconciles:
+            return summed(text, REQUESTS)
+        assert time.monotonic() < deadline, text
+        time.sleep(1)
+
+
+def summed(text: str, line: re.Pattern[str]) -> Counter[str]:
+    """The numbers of the lines that match, by what the pattern names."""
+    found: Counter[str] = Counter()
+    for match in line.finditer(text):
+        found[match[1]] += int(float(match[2]))
+    return found
 
 
 def until(scraper: Scraper, token: str, holds: Callable[[str], bool]) -> str:

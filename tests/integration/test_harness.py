@@ -152,6 +152,13 @@ class TestControlPlane:
         assert len(seen) > 1
         assert not any(seen)
 
+    def test_states_of_an_object_that_cannot_be_watched_are_asked_for(
+        self, control_plane: ControlPlane
+    ) -> None:
+        with control_plane.client() as client:
+            seen = list(states(client, "/api/v1/componentstatuses/etcd-0", seconds=1.0))
+        assert {(each or {}).get("kind") for each in seen} == {"ComponentStatus"}
+
     def test_manifests_are_applied_as_by_kubectl(
         self, control_plane: ControlPlane, kubectl: Kubectl, namespace: str
     ) -> None:
