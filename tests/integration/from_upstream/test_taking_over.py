@@ -60,7 +60,8 @@ class World:
 
     def wait_for_pods(self, space: str) -> dict[str, set[str]]:
         def has_all(deployment: KubeObject) -> bool:
-            return deployment.get("status", {}).get("replicas") == deployment["spec"]["replicas"]
+            pods: int | None = deployment.get("status", {}).get("replicas")
+            return pods == int(deployment["spec"]["replicas"])
 
         path = f"/apis/apps/v1/namespaces/{space}/deployments"
         wait_until(
