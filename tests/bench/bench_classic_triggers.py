@@ -139,18 +139,18 @@ def of_deployment_edited(classic: Classic, place: Place) -> float:
 def of_operator_condition(classic: Classic, place: Place) -> float:
     installed(place)
     path = place.path("operatorconditions", OLD, version=V2)
-    told = {
+    condition = {
         "type": "Upgradeable",
         "status": "False",
         "reason": "migrating",
         "message": "it migrates",
         "lastTransitionTime": "2026-01-01T00:00:00Z",
     }
-    classic.api.patch(path, {"spec": {"conditions": [told]}})
+    classic.api.patch(path, {"spec": {"conditions": [condition]}})
     until(classic, path, lambda obj: bool(status(obj, "conditions")))
     place.csv(NEW, replaces=OLD)
     place.wait_reason(NEW, "OperatorConditionNotUpgradeable")
-    classic.api.patch(path, {"spec": {"conditions": [told | {"status": "True"}]}})
+    classic.api.patch(path, {"spec": {"conditions": [condition | {"status": "True"}]}})
     return until_phase(place, NEW)
 
 

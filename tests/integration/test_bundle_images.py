@@ -31,7 +31,9 @@ def test_bundles_are_read_from_registries(registry: Registry, package: str, tmp_
     assert rendered.output == CliRunner().invoke(bundle, ["render", str(tmp_path), *options]).output
 
 
-def test_an_image_that_is_not_there_is_told_in_a_sentence(registry: Registry, package: str) -> None:
+def test_an_image_that_is_not_there_is_reported_in_a_sentence(
+    registry: Registry, package: str
+) -> None:
     image = f"{registry.address}/{package}:none"
     result = CliRunner().invoke(bundle, ["validate", image, "--plain-http"])
     assert result.exit_code == 2

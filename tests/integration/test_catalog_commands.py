@@ -137,7 +137,7 @@ def test_a_catalog_is_added_refreshed_switched_off_and_on_and_removed(
     assert absent.stderr.startswith(f'error: there is no ClusterCatalog "{package}"\nhint: ')
 
 
-def test_what_hinders_a_refresh_is_told(
+def test_what_hinders_a_refresh_is_reported(
     package: str, publish_catalog: Publish, registry: Registry, catalogs: Catalogs
 ) -> None:
     image = publish_catalog(*bundles(package, "1.0.0"))
@@ -159,7 +159,7 @@ def test_what_hinders_a_refresh_is_told(
     assert any(line.startswith(f"{package}  Retrying") for line in table)
 
 
-def test_wrong_arguments_are_told_before_anything_is_written(catalogs: Catalogs) -> None:
+def test_wrong_arguments_are_reported_before_anything_is_written(catalogs: Catalogs) -> None:
     for arguments, message in (
         (("add", "x", "quay.io/a/b"), 'error parsing image reference "quay.io/a/b"'),
         (("add", "x", "quay.io/a/b:c", "--poll-interval", "90s"), "say 10m, 2h, or 0 for never"),

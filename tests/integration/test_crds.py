@@ -189,7 +189,7 @@ def test_models_read_and_write_what_the_api_server_holds(api: httpx.Client, show
     assert written["status"] == held["status"]
 
 
-def test_kubectl_explain_tells_what_a_field_means(api: httpx.Client, kubectl: Kubectl) -> None:
+def test_kubectl_explain_shows_what_a_field_means(api: httpx.Client, kubectl: Kubectl) -> None:
     text = kubectl("explain", "clusterextension.spec.source.catalog.version")
     assert '"1.4.2" pins one version.' in text
 

@@ -175,7 +175,7 @@ def test_metrics_tell_each_extension_until_it_is_gone(
     until(scraper, reader, lambda text: package not in text)
 
 
-def test_what_keeps_pods_from_running_is_told(
+def test_what_keeps_pods_from_running_is_reported(
     olm: Olm,
     scraper: Scraper,
     api: Api,

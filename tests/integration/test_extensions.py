@@ -568,7 +568,7 @@ def _image(api: Api, package: str) -> str:
     return str(container["image"])
 
 
-def test_an_account_that_goes_while_its_bindings_stay_is_told(
+def test_an_account_that_goes_while_its_bindings_stay_is_reported(
     olm: Olm,
     api: Api,
     package: str,

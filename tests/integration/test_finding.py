@@ -150,7 +150,7 @@ def test_the_installed_version_is_marked(
     assert nobody.stderr.startswith('error: there is no ClusterExtension "nobody"\nhint: ')
 
 
-def test_no_cluster_and_no_such_package_are_told(
+def test_no_cluster_and_no_such_package_are_reported(
     olm: Olm, package: str, shell: Shell, served: Callable[[tuple[str, ...]], str]
 ) -> None:
     served(("1.0.0",))

@@ -39,7 +39,7 @@ def apply(gated: Olm, package: str) -> Iterator[Callable[[str], object]]:
     gated.control_plane.remove(extension_path(package))
 
 
-def test_a_release_is_told_apart_from_the_version(
+def test_a_release_is_distinguished_from_the_version(
     api: Api,
     registry: Registry,
     package: str,

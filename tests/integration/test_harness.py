@@ -126,7 +126,7 @@ class TestControlPlane:
                 what="dependent collected",
             )
 
-    def test_states_of_an_object_are_told_as_they_come(
+    def test_states_of_an_object_are_reported_as_they_come(
         self, control_plane: ControlPlane, namespace: str
     ) -> None:
         """In the first moments, in which it is asked for, and afterwards, when it is watched."""
@@ -230,7 +230,7 @@ class TestOwnControlPlane:
         with pytest.raises(CommandFailed, match="cannot set blockOwnerDeletion"):
             own.kubectl("create", "-f", "-", stdin=json.dumps(dependent), kubeconfig=ed)
 
-    def test_audit_log_tells_who_did_what(self, own: ControlPlane) -> None:
+    def test_audit_log_shows_who_did_what(self, own: ControlPlane) -> None:
         own.kubectl("create", "namespace", "audited")
 
         written = [
@@ -428,7 +428,7 @@ class TestChildProcess:
 
         assert child.returncode == -signal.SIGKILL
 
-    def test_missing_program_is_told_with_the_log(self, tmp_path: Path) -> None:
+    def test_missing_program_is_reported_with_the_log(self, tmp_path: Path) -> None:
         child = ChildProcess("ghost", ("/no/such/program",), log=tmp_path / "log")
         child.start()
 

@@ -385,7 +385,7 @@ def _cascade(olm: Olm, api: Api, shell: Shell, package: str) -> None:
 # What goes wrong
 
 
-def test_whoever_may_not_is_told_what_he_lacks(
+def test_whoever_may_not_is_shown_what_he_lacks(
     olm: Olm, users: Callable[[Path], Shell], served: str, api: Api
 ) -> None:
     nobody = users(olm.control_plane.kubeconfig_for("nobody"))
@@ -429,7 +429,7 @@ def test_an_account_passes_between_olm_and_kubectl(olm: Olm, shell: Shell, serve
     assert "hint: somebody else keeps it otherwise" in refused.stderr
 
 
-def test_a_name_that_is_wrong_is_told_with_what_there_is(
+def test_a_name_that_is_wrong_is_reported_with_what_there_is(
     olm: Olm, api: Api, shell: Shell, served: str
 ) -> None:
     def hint(*arguments: str, code: int = 1) -> str:

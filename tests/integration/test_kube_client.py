@@ -246,7 +246,7 @@ async def test_metadata_only_is_metadata_with_the_true_kind(
 
 
 @both_connections
-async def test_a_watch_tells_what_happens_after_the_list(
+async def test_a_watch_sends_what_happens_after_the_list(
     client: KubeClient, namespace: str
 ) -> None:
     await client.create(config_map(namespace, "before"), field_manager="m")
@@ -314,7 +314,7 @@ async def test_a_watch_that_is_left_leaves_no_connection_even_to_a_server_that_h
         assert open_files() == before
 
 
-async def test_a_watch_tells_first_what_there_is_of_a_name(
+async def test_a_watch_sends_first_what_there_is_of_a_name(
     client: KubeClient, namespace: str
 ) -> None:
     await client.create(config_map(namespace, "one"), field_manager="m")

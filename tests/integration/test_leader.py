@@ -84,7 +84,7 @@ async def lease(client: KubeClient, namespace: str) -> dict[str, Any]:
     return spec
 
 
-async def test_the_lease_tells_who_leads_since_when_in_utc(
+async def test_the_lease_shows_who_leads_since_when_in_utc(
     client: KubeClient, namespace: str, candidate: Callable[..., Candidate]
 ) -> None:
     leader = candidate("a").start()

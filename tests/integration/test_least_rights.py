@@ -296,7 +296,7 @@ def test_real_bundles_are_installed_by_exactly_what_is_written(
 
 
 @pytest.mark.usefixtures("hello")
-def test_what_goes_wrong_is_told_with_what_to_do(shell: Shell) -> None:
+def test_what_goes_wrong_is_reported_with_what_to_do(shell: Shell) -> None:
     absent = shell("olm rbac hello-operatr")
     assert absent.returncode == 1
     assert 'error: no bundles found for package "hello-operatr"\n' in absent.stderr

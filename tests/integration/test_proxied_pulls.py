@@ -99,7 +99,7 @@ async def test_no_proxy_excepts(
     assert not proxy.asked
 
 
-async def test_a_proxy_that_asks_who_we_are_is_told(
+async def test_a_proxy_that_asks_who_we_are_is_reported(
     far: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     far.push(build_image([FILES]), "org/cat", tag="v1")
@@ -130,7 +130,7 @@ async def test_a_proxy_that_refuses_us_is_named_without_the_password(
         ("", ": Server disconnected without sending a response"),
     ],
 )
-async def test_a_proxy_that_opens_no_tunnel_is_told_with_its_answer(
+async def test_a_proxy_that_opens_no_tunnel_is_reported_with_its_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: str, said: str
 ) -> None:
     async with ForwardProxy(refusal=refusal) as proxy:
@@ -144,7 +144,7 @@ async def test_a_proxy_that_opens_no_tunnel_is_told_with_its_answer(
     assert "secret" not in caught.value.describe()
 
 
-async def test_a_proxy_whose_certificate_is_not_trusted_is_told(
+async def test_a_proxy_whose_certificate_is_not_trusted_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     authority = CertificateAuthority.create("proxy-ca")

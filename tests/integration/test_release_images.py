@@ -111,7 +111,9 @@ async def test_an_image_that_is_not_verified_is_refused_unless_it_is_forced(
     remove_tree(folder.parents[1])
 
 
-async def test_an_image_that_is_not_there_is_told(store: ImageStore, registry: Registry) -> None:
+async def test_an_image_that_is_not_there_is_reported(
+    store: ImageStore, registry: Registry
+) -> None:
     missing = f"{registry.address}/releases/none@sha256:{'0' * 64}"
     with pytest.raises(NotRetrievedError) as caught:
         await from_registry(store, Target(image=missing))

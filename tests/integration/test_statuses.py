@@ -76,7 +76,9 @@ async def test_what_took_the_name_meanwhile_gets_no_status(
         await StatusWriter(client).write(node, status("x"))
 
 
-async def test_statuses_of_others_are_told_from_ours(client: KubeClient, node: KubeObject) -> None:
+async def test_statuses_of_others_are_distinguished_from_ours(
+    client: KubeClient, node: KubeObject
+) -> None:
     writer = StatusWriter(client)
     assert not writer.is_of_others(node)
     await writer.write(node, status("ours"))

@@ -143,7 +143,7 @@ def _outlooks(shell: Shell, package: str, code: int = 0) -> list[Any]:
     return found
 
 
-def test_a_version_that_cannot_be_reached_is_told_with_those_that_can(
+def test_a_version_that_cannot_be_reached_is_reported_with_those_that_can(
     olm: Olm, api: Api, shell: Shell, served: str
 ) -> None:
     olm.control_plane.apply(with_administrator(served, "1.x"))

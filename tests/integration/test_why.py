@@ -56,7 +56,7 @@ def blocked(
     return package
 
 
-def test_a_blocked_update_is_explained_and_the_change_that_is_told_unblocks_it(
+def test_a_blocked_update_is_explained_and_the_change_that_is_shown_unblocks_it(
     olm: Olm, api: Api, blocked: str
 ) -> None:
     result = olm_why(olm, blocked)

@@ -169,7 +169,7 @@ def test_an_update_is_served_without_a_pod(
     wait_said(api, "ada", "Good day, Ada!")
 
 
-def test_a_bundle_that_cannot_be_pulled_is_told_with_its_pod(
+def test_a_bundle_that_cannot_be_pulled_is_reported_with_its_pod(
     users: Classic, publish: Callable[..., str]
 ) -> None:
     image = f"{users.registry.address}/nobody/has:bundle"

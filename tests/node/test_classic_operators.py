@@ -182,7 +182,7 @@ def test_an_update_skips_a_range_of_versions(
     readers.classic.api.wait_gone(path)
 
 
-def test_an_image_that_nobody_has_is_told_and_mended_by_a_new_catalog(
+def test_an_image_that_nobody_has_is_reported_and_mended_by_a_new_catalog(
     node: Node, place: Place, image: str
 ) -> None:
     absent = OperatorSpec(

@@ -181,7 +181,7 @@ def test_a_version_goes_in_two_steps(place: Place, group: str) -> None:
     assert (place.classic.api.get(f"{things}/old") or {})["spec"] == {"size": "large"}
 
 
-def test_a_definition_that_is_refused_is_told(place: Place, group: str) -> None:
+def test_a_definition_that_is_refused_is_reported(place: Place, group: str) -> None:
     plan(place, "one", [definition(group, [version("v1", "nonsense")])])
     said = message(place, "one", f'things.{group}" is invalid')
     assert "Unsupported value" in status(said, "message")
@@ -199,7 +199,7 @@ def test_a_version_that_a_user_edited_is_left_alone(place: Place) -> None:
     assert found["spec"]["displayName"] == "Mine"
 
 
-def test_what_cannot_be_written_is_told(place: Place) -> None:
+def test_what_cannot_be_written_is_reported(place: Place) -> None:
     unserved = {"apiVersion": "autoscaling.k8s.io/v1", "kind": "VerticalPodAutoscaler"}
     plan(place, "unserved", [{**unserved, "metadata": {"name": "x"}}])
     message(
@@ -254,7 +254,7 @@ def test_a_plan_has_the_rights_of_its_service_account(classic: Classic, group: s
     classic.remove(place.name)
 
 
-def test_warnings_of_the_api_server_are_told(place: Place) -> None:
+def test_warnings_of_the_api_server_are_reported(place: Place) -> None:
     spec = {"clusterIP": "None", "sessionAffinity": "ClientIP", "ports": [{"port": 80}]}
     headless = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "alone"}, "spec": spec}
     plan(place, "one", [headless])

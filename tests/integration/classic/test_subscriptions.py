@@ -269,7 +269,7 @@ def test_a_dependency_gets_a_subscription_of_its_own(place: Place, shelf: str) -
     }
 
 
-def test_a_requirement_that_nobody_meets_is_told_until_somebody_does(
+def test_a_requirement_that_nobody_meets_is_reported_until_somebody_does(
     place: Place, bundles: Bundles
 ) -> None:
     needs = channel(bundles.of("lacks", "1.0.0"))
@@ -384,7 +384,7 @@ def test_what_goes_away_is_said_while_it_is_installed(place: Place, bundles: Bun
     place.wait("subscriptions", "aged", lambda sub: "BundleDeprecated" not in conditions(sub))
 
 
-def test_a_bundle_that_cannot_be_pulled_is_told_until_the_catalog_has_another(
+def test_a_bundle_that_cannot_be_pulled_is_reported_until_the_catalog_has_another(
     classic: Classic, place: Place, bundles: Bundles
 ) -> None:
     group = place.path("operatorgroups", "group", version=V1)

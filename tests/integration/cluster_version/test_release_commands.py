@@ -138,7 +138,7 @@ async def test_a_release_is_put_on_top_of_the_program_that_applies_it(
     store.forget("o")
 
 
-async def test_what_is_no_release_is_told(
+async def test_what_is_no_release_is_reported(
     registry: Registry, components: Path, tmp_path: Path
 ) -> None:
     other = registry.push(build_image([{"a": b"b"}]), "releases/other").reference

@@ -110,7 +110,7 @@ async def test_a_job_fetches_an_image_once(
     assert await jobs.fetch(wanted) == folder  # without a node
 
 
-async def test_a_job_that_failed_is_told_and_run_anew(
+async def test_a_job_that_failed_is_reported_and_run_anew(
     jobs: ReleaseJobs, client: KubeClient, tmp_path: Path
 ) -> None:
     wanted = target("b")

@@ -70,7 +70,7 @@ def test_what_a_release_waits_for_is_seen_at_once(cluster: ClusterUpdates) -> No
     cluster.wait_level("1.0.0")
 
 
-def test_a_degraded_component_is_told_once_all_is_installed(cluster: ClusterUpdates) -> None:
+def test_a_degraded_component_is_reported_once_all_is_installed(cluster: ClusterUpdates) -> None:
     """Scenario 3."""
     cluster.start(FIRST)
     cluster.report("1.0.0", ["beta", "gamma"])

@@ -65,7 +65,7 @@ def wait_failure(cluster: ClusterUpdates) -> tuple[Metrics, KubeObject]:
     return seen[-1]
 
 
-def test_an_update_is_told_by_metrics(level: ClusterUpdates) -> None:
+def test_an_update_is_reported_by_metrics(level: ClusterUpdates) -> None:
     """Scenario 62."""
     level.control_plane.apply(CONFIGURATION)
     before = Metrics(level)

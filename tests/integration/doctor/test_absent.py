@@ -7,7 +7,7 @@ from tests.integration.doctor.world import Doctor
 pytestmark = pytest.mark.integration
 
 
-def test_a_cluster_without_olm_is_told_how_to_install_it(doctor: Doctor) -> None:
+def test_a_cluster_without_olm_is_shown_how_to_install_it(doctor: Doctor) -> None:
     code, report = doctor()
     assert code == 1
     [finding] = report["findings"]

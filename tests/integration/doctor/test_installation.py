@@ -27,7 +27,7 @@ from tests.integration.doctor.world import (
 pytestmark = pytest.mark.integration
 
 
-def test_what_is_well_is_told_in_lines(
+def test_what_is_well_is_reported_in_lines(
     olm: Olm, doctor: Doctor, package: str, installed: Callable[..., None]
 ) -> None:
     installed(BundleSpec(package=package, version="1.0.0", crd_group=f"{package}.example.com"))

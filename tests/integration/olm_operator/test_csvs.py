@@ -163,7 +163,7 @@ def test_requirement_events_are_emitted_for_not_met_and_met(place: Place, group:
         ),
     ],
 )
-def test_unmet_requirements_are_told(
+def test_unmet_requirements_are_reported(
     place: Place, described: dict[str, Any], name: str, wanted: str, message: str
 ) -> None:
     """minKubeVersion, CRD, API service, native API, account."""

@@ -224,7 +224,7 @@ def test_several_groups_of_a_namespace(place: Place) -> None:
     place.wait_csv(NAME)
 
 
-def test_a_group_tells_of_its_service_account(places: Callable[..., Place]) -> None:
+def test_a_group_reports_its_service_account(places: Callable[..., Place]) -> None:
     place = places({"serviceAccountName": "scoped"})
     path = groups_path(place)
     found = place.classic.api.wait_condition(path, "OperatorGroupServiceAccount", "True")

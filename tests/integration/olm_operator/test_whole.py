@@ -78,7 +78,9 @@ def _versions(olm: Classic, place: Place) -> dict[str, str]:
     return {**generations, **{p: o["metadata"]["resourceVersion"] for p, o in found.items()}}
 
 
-def test_a_failing_image_is_told_with_the_reason_of_its_pods(olm: Classic, place: Place) -> None:
+def test_a_failing_image_is_reported_with_the_reason_of_its_pods(
+    olm: Classic, place: Place
+) -> None:
     image = "registry.example.com/operator:missing"
     olm.stand_ins.nodes.waiting[image] = ("ImagePullBackOff", "manifest unknown")
     place.csv("stuck.v1.0.0", deployments=[deployment("stuck", image=image)])

@@ -95,7 +95,7 @@ def test_a_bundle_of_two_catalogs_is_refused_until_one_of_them_ranks_higher(
     ],
     ids=["single-missing", "own-missing", "own-other", "no-name", "unsupported"],
 )
-def test_a_wrong_watch_namespace_is_told_and_a_right_one_is_watched(
+def test_a_wrong_watch_namespace_is_reported_and_a_right_one_is_watched(
     api: Api,
     package: str,
     publish_catalog: Publish,

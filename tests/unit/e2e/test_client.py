@@ -5,7 +5,7 @@ import httpx
 from e2e.harness.client import KubeClient
 
 
-def test_a_request_that_is_told_to_come_again_does() -> None:
+def test_a_request_that_is_asked_to_come_again_does() -> None:
     answers = [httpx.Response(429), httpx.Response(429), httpx.Response(200, json={"items": []})]
     transport = httpx.MockTransport(lambda _: answers.pop(0))
     with KubeClient(base_url="https://kubernetes", transport=transport) as client:

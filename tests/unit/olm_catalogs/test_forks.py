@@ -173,7 +173,7 @@ def test_what_is_loaded_before_a_fork_starts_no_thread(module: str) -> None:
     assert done.stdout == b"1\n"
 
 
-def test_an_end_is_told_from_what_was_said_before_it() -> None:
+def test_an_end_is_distinguished_from_what_was_said_before_it() -> None:
     for output, code in ((b"", 0), (b'{"a":"\\n7"}', -9), (b"said\n3", 1)):
         assert read_end(output + ended(code)) == (output, code)
     assert read_end(b'{"cut":') == (b'{"cut":', None)

@@ -52,7 +52,7 @@ def test_yaml_says_what_json_says(folder: Path) -> None:
     assert "script: |\n" in as_yaml.output
 
 
-def test_a_refusal_is_told_without_a_traceback(folder: Path) -> None:
+def test_a_refusal_is_reported_without_a_traceback(folder: Path) -> None:
     result = run(folder, "--install-namespace", "ns", "--watch-namespace", "other")
     assert result.exit_code == 1
     assert result.stderr == (

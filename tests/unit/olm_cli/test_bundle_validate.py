@@ -83,7 +83,7 @@ def test_a_sound_bundle_has_no_faults(tmp_path: Path) -> None:
     assert (result.exit_code, result.output) == (0, f"{tmp_path}: no faults\n")
 
 
-def test_all_faults_are_told_at_once_with_their_files(tmp_path: Path) -> None:
+def test_all_faults_are_reported_at_once_with_their_files(tmp_path: Path) -> None:
     write(
         tmp_path,
         metadata__annotations=None,
@@ -178,7 +178,7 @@ def test_an_archive_that_leaves_its_folder_is_refused(tmp_path: Path) -> None:
     assert "bundle.tar" in result.output
 
 
-def test_a_file_that_is_no_archive_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_no_archive_is_reported(tmp_path: Path) -> None:
     (tmp_path / "hostname").write_text("box\n")
     result = run("validate", tmp_path / "hostname")
     assert result.exit_code == 2

@@ -113,7 +113,7 @@ def test_folders_without_manifests_are_folders_of_manifests(files: dict[str, str
     assert result.output == run(files["old"], files["new"]).output
 
 
-def test_versions_that_are_served_no_longer_are_told(tmp_path: Path) -> None:
+def test_versions_that_are_served_no_longer_are_reported(tmp_path: Path) -> None:
     schema = {"type": "object"}
     old = definition(version("v1", schema), version("v1beta1", schema))
     new = definition(version("v1", schema), version("v1beta1", schema, served=False))
@@ -144,7 +144,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("message", "content"), FAULTS.items(), ids=FAULTS)
-def test_faults_are_told_with_exit_code_2(
+def test_faults_are_reported_with_exit_code_2(
     files: dict[str, str], tmp_path: Path, message: str, content: str | None
 ) -> None:
     file = tmp_path / "faulty.yaml"

@@ -56,7 +56,7 @@ def test_a_command_starts_without_what_it_does_not_need(
 
 
 @pytest.mark.parametrize("name", front.COMMANDS)
-def test_every_command_is_there_and_the_list_tells_its_own_first_line(name: str) -> None:
+def test_every_command_is_there_and_the_list_shows_its_own_first_line(name: str) -> None:
     shown = CliRunner().invoke(front.cli, [name, "--help"])
     assert shown.exit_code == 0
     assert "Usage: cli " + name in shown.output

@@ -59,7 +59,7 @@ def test_templates_are_written_as_kubectl_does(template: str, written: str) -> N
         ("{.a b}", "unexpected ' b'"),
     ],
 )
-def test_what_is_no_template_is_told(template: str, problem: str) -> None:
+def test_what_is_no_template_is_reported(template: str, problem: str) -> None:
     with pytest.raises(TerminalError) as caught:
         parse_template(template)
     assert problem in caught.value.message

@@ -198,7 +198,7 @@ def test_no_cluster() -> None:
         (["SingleNamespace", "OwnNamespace"], "", "can watch one namespace: say --watch-namespace"),
     ],
 )
-def test_what_a_bundle_can_watch_is_told(
+def test_what_a_bundle_can_watch_is_reported(
     modes: list[str], watched: str, hint: str, tmp_path: Path
 ) -> None:
     folder = write(tmp_path / "b", BundleSpec(package="op", version="1.0.0", modes=modes))

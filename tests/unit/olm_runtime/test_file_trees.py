@@ -68,7 +68,7 @@ def test_two_processes_read_what_one_reads(catalog: Path, fate: str) -> None:
     assert read(catalog, fate) == alone
 
 
-def test_the_first_fault_of_each_file_is_told(catalog: Path) -> None:
+def test_the_first_fault_of_each_file_is_reported(catalog: Path) -> None:
     for name in ("7.yaml", "large.yaml"):
         with (catalog / name).open("a") as file:
             file.write("---\nschema: [\n---\nschema: s\n---\n- 1\n")

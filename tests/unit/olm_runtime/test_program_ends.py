@@ -31,7 +31,7 @@ hint: this is a fault of the program; please report it, with the log of -v=4"""
         ),
     ],
 )
-def test_what_ends_a_program_is_told(raised: Exception, message: str) -> None:
+def test_what_ends_a_program_is_reported(raised: Exception, message: str) -> None:
     async def main() -> None:
         raise raised
 

@@ -95,7 +95,7 @@ def test_the_status_of_a_clusters_proxy_says_what_the_environment_would() -> Non
     assert read_cluster_proxies({}) == Proxies()
 
 
-def test_a_status_that_names_no_proxy_is_told_by_its_field() -> None:
+def test_a_status_that_names_no_proxy_is_reported_by_its_field() -> None:
     with pytest.raises(TransientError, match=r"Proxy cluster: status\.httpsProxy holds no"):
         read_cluster_proxies({"httpsProxy": "socks5://p:1"})
 

@@ -275,7 +275,7 @@ def test_bundles_that_no_catalog_could_have(
         ({**ANNOTATIONS["annotations"], "x": 1.10}, "x is no text"),
     ],
 )
-def test_labels_that_cannot_be_told(
+def test_labels_that_cannot_be_evaluated(
     annotations: dict[str, Any], fault: str, tmp_path: Path
 ) -> None:
     changes = {"metadata/annotations.yaml": {"annotations": annotations}}

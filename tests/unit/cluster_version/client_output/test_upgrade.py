@@ -239,7 +239,7 @@ def test_updates_that_could_not_be_retrieved_are_why_there_is_no_target() -> Non
     )
 
 
-def test_all_that_speaks_against_an_update_is_told() -> None:
+def test_all_that_speaks_against_an_update_is_reported() -> None:
     states = [
         {"type": type_, "status": "True", "reason": "Why", "message": "text"}
         for type_ in ("Failing", "Invalid")

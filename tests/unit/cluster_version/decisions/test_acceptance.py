@@ -57,7 +57,7 @@ def test_the_event_of_a_failed_retrieval_says_why() -> None:
     )
 
 
-def test_what_is_no_release_is_told() -> None:
+def test_what_is_no_release_is_reported() -> None:
     failed = acceptance.not_loaded(TARGET, VERIFIED, "no such file")
     message = f"Loading payload failed {NAMED} failure=no such file"
     assert fields_of(failed) == ("False", "LoadPayload", message)

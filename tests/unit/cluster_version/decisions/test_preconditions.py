@@ -181,7 +181,7 @@ def update(version: str, *conditions: Json) -> Json:
         ),
     ],
 )
-def test_updates_that_are_not_recommended_are_told(
+def test_updates_that_are_not_recommended_are_reported(
     conditions: tuple[Json, ...], warning: tuple[str, str] | None
 ) -> None:
     given = cluster_version("1.0.0", conditionalUpdates=[update("1.0.1", *conditions)])

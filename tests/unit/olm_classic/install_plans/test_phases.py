@@ -47,7 +47,7 @@ def test_groups_count_once_they_have_namespaces(
     assert group_problem(managing_groups(groups)) == problem
 
 
-def test_a_problem_of_groups_is_told_and_taken_back() -> None:
+def test_a_problem_of_groups_is_reported_and_taken_back() -> None:
     assert checked(NEW, "", NOW) == NEW
     blocked = checked(NEW, NO_GROUP, NOW)
     (said,) = blocked.conditions

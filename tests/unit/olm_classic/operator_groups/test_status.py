@@ -45,7 +45,7 @@ def test_a_group_that_selects_nothing_says_so() -> None:
     assert "namespaces" not in status_of(group(), Found(), NOW), "nobody could look"
 
 
-def test_what_cannot_be_told_stays() -> None:
+def test_what_cannot_be_determined_stays() -> None:
     first = status_of(group(), FOUND, FIRST)
     assert status_of(group(first), Found(), NOW) == first
 

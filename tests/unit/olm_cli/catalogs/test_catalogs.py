@@ -130,7 +130,7 @@ def test_what_every_package_is_does_not_count() -> None:
     assert [e.name for _, e in ranked(offers, ["operator"])] == ["kafka-operator"]
 
 
-def test_of_equals_the_line_tells_and_what_is_deprecated_is_last() -> None:
+def test_of_equals_the_line_decides_and_what_is_deprecated_is_last() -> None:
     entries = [
         Summary(name="a", keywords=("metrics",), deprecated=True, summary="Stores metrics."),
         Summary(name="b", keywords=("metrics",), summary="Counts sheep."),
@@ -211,7 +211,7 @@ def test_broken_blobs_are_listed_by_name(blobs: list[Blob]) -> None:
     assert (entry.name, entry.version, entry.summary) == ("p", "", "")
 
 
-def test_search_tells_head_catalog_and_line(catalog: Path) -> None:
+def test_search_shows_head_catalog_and_line(catalog: Path) -> None:
     found = run(search, "minio", "--catalog", catalog)
     assert found.output.splitlines() == [
         "NAME   DISPLAY NAME  VERSION  CATALOG  DESCRIPTION",
@@ -309,7 +309,7 @@ def test_the_state_of_a_folder(catalog: Path) -> None:
     assert folder_key(catalog) != first
 
 
-def test_show_tells_of_the_head_and_what_v1_cannot_install(write: Write) -> None:
+def test_show_names_the_head_and_what_v1_cannot_install(write: Write) -> None:
     blobs = package("minio", "1.0.0", "1.1.0")
     blobs[3]["relatedImages"] = [{"name": "server", "image": "registry.example.com/server:1"}]
     blobs[3]["properties"] += [

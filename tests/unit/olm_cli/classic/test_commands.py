@@ -54,14 +54,14 @@ def installed() -> str:
     return objects(subscription(status=status), csv("kafka.v1.0.0", "1.0.0"))
 
 
-def test_why_tells_what_an_update_comes_to() -> None:
+def test_why_shows_what_an_update_comes_to() -> None:
     assert run("why", "--files", installed()).output.splitlines() == [
         "sub: goes on from kafka.v1.0.0 to kafka.v1.1.0",
         "keeper-fast-cat-olm: to be created, for keeper.v0.3.0 is needed by others",
     ]
 
 
-def test_why_tells_what_holds_a_newer_bundle_back() -> None:
+def test_why_shows_what_holds_a_newer_bundle_back() -> None:
     Path("catalog/catalog.yaml").write_text(CATALOG.replace("- type: olm.gvk\n", "- type: x\n"))
     result = run("why", "--files", installed())
     assert result.exit_code == 0

@@ -36,7 +36,7 @@ def test_a_check_that_is_nearly_right_is_suggested() -> None:
     assert "there is no check 'deletion'; did you mean deletions?" in result.stderr
 
 
-def test_a_cluster_that_is_not_reached_is_told_as_data() -> None:
+def test_a_cluster_that_is_not_reached_is_reported_as_data() -> None:
     result = CliRunner().invoke(cli, ["doctor", "--kubeconfig", "none-such", "-o", "json"])
     assert result.exit_code == 2
     [finding] = orjson.loads(result.stdout)["findings"]
@@ -91,7 +91,7 @@ def test_commands_in_hints(hint: str, commands: tuple[str, ...]) -> None:
     assert commands_in(hint) == commands
 
 
-def test_the_page_tells_the_worst_first_and_sums_up() -> None:
+def test_the_page_shows_the_worst_first_and_sums_up() -> None:
     warning = Finding(Severity.WARNING, "half", remedies=(Remedy("mend", ("a",), "all"),))
     error = Finding(Severity.ERROR, "whole", why="so")
     verdicts = [

@@ -25,7 +25,7 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ClusterOptions:
     return ClusterOptions(Reach(str(config), Overrides(as_user="somebody")))
 
 
-async def test_what_is_wrong_is_told_as_here(options: ClusterOptions) -> None:
+async def test_what_is_wrong_is_reported_as_here(options: ClusterOptions) -> None:
     with pytest.raises(TerminalError, match='catalog "team" cannot be read from https') as raised:
         await fetch_apart(options, AWAY)
     assert "--catalogd-cas-dir" in raised.value.hint
@@ -40,7 +40,7 @@ async def test_nothing_of_the_folder_around_is_imported(
         await fetch_apart(options, AWAY)
 
 
-async def test_a_process_that_fails_is_told(
+async def test_a_process_that_fails_is_reported(
     options: ClusterOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONHOME", "/nowhere")

@@ -170,7 +170,7 @@ def test_a_program_that_is_scaled_down_is_started() -> None:
     )
 
 
-def test_a_definition_without_a_field_is_told() -> None:
+def test_a_definition_without_a_field_is_reported() -> None:
     old = [dict(each) for each in definitions().values()]
     extension = next(d for d in old if d["metadata"]["name"].startswith("clusterextensions"))
     spec = extension["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
@@ -265,7 +265,7 @@ def test_rights_that_nobody_uses_are_leftovers() -> None:
     assert not verdict("leftovers", known).findings
 
 
-def test_an_immutable_field_is_told_with_its_command() -> None:
+def test_an_immutable_field_is_reported_with_its_command() -> None:
     message = (
         "Deployment apps/d cannot be changed to what it is to be: field is immutable\n"
         "hint: delete it, and it is made anew at once (its pods are stopped and started anew): "

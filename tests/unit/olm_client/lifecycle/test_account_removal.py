@@ -160,7 +160,7 @@ def test_nothing_is_removed_where_it_is_not_known() -> None:
     assert line == "its account stays: what olm install wrote is not known: forbidden"
 
 
-def test_it_is_told_as_text_and_as_data() -> None:
+def test_it_is_reported_as_text_and_as_data() -> None:
     removal = account_removal(whole(namespace=made_by("flux")), ())
     lines = [*account_lines(removal)]
     assert lines[0] == "after it would be deleted, as olm install wrote it:"

@@ -240,7 +240,7 @@ def test_what_is_pinned(version: str, *, pinned: bool) -> None:
     assert is_pinned(ClusterExtension.from_object(raw).spec.source.catalog) is pinned
 
 
-def test_a_newest_version_that_is_not_known_is_not_told_of() -> None:
+def test_a_newest_version_that_is_not_known_is_not_named() -> None:
     down = CatalogContent(name="cat", unavailable=OLMError("it is down"))
     first, *rest = outlook_lines(outlook_for(down))
     assert click.unstyle(first) == "ext: Unknown: 1.0.0 is installed"

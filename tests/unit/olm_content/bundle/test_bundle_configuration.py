@@ -100,7 +100,7 @@ def test_a_fitting_watch_namespace_is_taken(
         ),
     ],
 )
-def test_what_does_not_fit_is_told(modes: tuple[str, ...], inline: Any, problem: str) -> None:
+def test_what_does_not_fit_is_reported(modes: tuple[str, ...], inline: Any, problem: str) -> None:
     with pytest.raises(ConfigurationError) as error:
         parse(inline, csv(*modes), "install")
     assert error.value.message == INVALID + problem
@@ -117,7 +117,7 @@ def test_deployment_config_is_read_as_its_types() -> None:
     assert config == {"resources": {"limits": {"cpu": "500m"}}, "affinity": {}}
 
 
-def test_a_quantity_that_is_none_is_told() -> None:
+def test_a_quantity_that_is_none_is_reported() -> None:
     given = {"deploymentConfig": {"resources": {"limits": {"cpu": "much"}}}}
     with pytest.raises(
         ConfigurationError,
@@ -178,7 +178,7 @@ NEEDED = 'required field "deploymentConfig.{}" is missing'
         ({"volumes": [{"name": "v", "projected": {}}]}, None, []),
     ],
 )
-def test_a_fault_deep_inside_is_told_in_upstreams_words_and_named_in_the_hint(
+def test_a_fault_deep_inside_is_reported_in_upstreams_words_and_named_in_the_hint(
     given: dict[str, Any], message: str | None, named: list[str]
 ) -> None:
     if message is None:

@@ -80,7 +80,7 @@ def test_a_value_that_is_no_minor_version_is_shown(value: str, shown: str) -> No
         ('{"type": "x"}', "its properties are no list"),
     ],
 )
-def test_what_cannot_be_told_is_an_error(text: str, problem: str) -> None:
+def test_what_cannot_be_determined_is_an_error(text: str, problem: str) -> None:
     with pytest.raises(PropertiesError, match=problem):
         max_openshift_version(text)
 

@@ -74,7 +74,7 @@ def test_what_is_too_large_is_refused(*, compress: bool) -> None:
     [b"plain", gzip.compress(OBJECT, mtime=0)[:20], b"\x1f\x8bxx"],
     ids=["no gzip", "cut short", "spoilt"],
 )
-def test_what_was_spoilt_is_told(content: bytes) -> None:
+def test_what_was_spoilt_is_reported(content: bytes) -> None:
     spoilt = holding(binaryData={"one.yaml": base64.b64encode(content).decode()})
     with pytest.raises(BundleError, match=r"one\.yaml is not compressed by gzip"):
         read_config_map(spoilt)

@@ -200,7 +200,7 @@ def test_allows(old: Schema, new: Schema) -> None:
     assert list(judge(old, new)) == []
 
 
-def test_what_is_below_is_told_at_its_own_path() -> None:
+def test_what_is_below_is_reported_at_its_own_path() -> None:
     old = with_field({"type": "array", "items": {"type": "string"}})
     new = with_field({"type": "array", "items": {"type": "integer"}})
     assert [(f.field, f.problem) for f in check(old, new)] == [
@@ -208,7 +208,7 @@ def test_what_is_below_is_told_at_its_own_path() -> None:
     ]
 
 
-def test_values_of_maps_are_told_at_their_own_path_too() -> None:
+def test_values_of_maps_are_reported_at_their_own_path_too() -> None:
     old = with_field({"additionalProperties": {"type": "string"}})
     new = with_field({"additionalProperties": {"type": "integer"}})
     assert [(f.field, f.problem) for f in check(old, new)] == [

@@ -84,7 +84,7 @@ def test_what_the_cluster_says_of_stored_versions_counts() -> None:
     assert found.problem == 'stored version "v1" removed'
 
 
-def test_a_removed_field_is_told_once_with_all_that_is_in_it() -> None:
+def test_a_removed_field_is_reported_once_with_all_that_is_in_it() -> None:
     inner = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}}
     old = definition(version("v1", {"type": "object", "properties": {"gone": inner}}))
     new = definition(version("v1", {"type": "object"}))
@@ -124,7 +124,7 @@ def test_a_served_version_that_takes_less_than_the_one_before() -> None:
     )
 
 
-def test_what_was_so_before_is_not_told() -> None:
+def test_what_was_so_before_is_not_reported() -> None:
     pair = definition(version("v1beta1", number()), version("v1", number(maximum=10)))
     assert check(pair, pair) == ()
     assert len(check(definition(version("v1beta1", number())), pair)) == 1

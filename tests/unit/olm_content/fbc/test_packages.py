@@ -163,7 +163,7 @@ def test_an_empty_release_field_says_that_there_is_none() -> None:
     assert (version.release, version.version.build) == ((), ("2",))
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     blobs = [
         {**PACKAGE, "defaultChannel": 3},
         channel(entries=[{"name": "p.v1", "skips": ["a", 1]}, "p.v2", {"skipRange": []}]),

@@ -57,6 +57,6 @@ def test_empty_optional_fields_vanish_and_required_ones_appear(
         ("CSVMetadata", {"labels": {"a": 1}}, "labels.a: expected a string, got a number"),
     ],
 )
-def test_a_wrong_type_is_told_with_its_place(shape: str, value: object, fault: str) -> None:
+def test_a_wrong_type_is_reported_with_its_place(shape: str, value: object, fault: str) -> None:
     with pytest.raises(ShapeError, match=fault.replace("[", r"\[")):
         read(shape, value)

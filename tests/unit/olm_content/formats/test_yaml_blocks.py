@@ -102,7 +102,7 @@ def test_everything_else_is_left_to_the_events(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", WRONG.values(), ids=WRONG)
-def test_what_is_wrong_is_told_by_the_events(text: str) -> None:
+def test_what_is_wrong_is_reported_by_the_events(text: str) -> None:
     with pytest.raises(YamlError):
         by_events(text)
 

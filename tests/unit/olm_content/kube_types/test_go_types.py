@@ -65,7 +65,7 @@ def test_values_come_back_as_their_type_writes_them(
         ("PodSpec", {"hostNetwork": 1, "containers": 2}, "containers: cannot restore slice"),
     ],
 )
-def test_a_wrong_type_is_told_with_its_place(type_name: str, value: Any, problem: str) -> None:
+def test_a_wrong_type_is_reported_with_its_place(type_name: str, value: Any, problem: str) -> None:
     with pytest.raises(ShapeError) as error:
         read(type_name, value)
     assert problem in str(error.value)

@@ -150,7 +150,7 @@ def test_additional_objects_move_to_the_install_namespace_if_they_have_one() -> 
     assert of_kind("PriorityClass", objects)[0]["metadata"] == {"name": "p"}
 
 
-def test_deployments_are_told_what_to_watch() -> None:
+def test_deployments_are_given_what_to_watch() -> None:
     (deployment,) = of_kind("Deployment", rendered(watch="apps"))
     assert deployment["metadata"] == {
         "name": "op.main",
@@ -209,7 +209,7 @@ def test_without_webhooks_nothing_is_mounted() -> None:
         ),
     ],
 )
-def test_each_provider_is_told_in_its_own_words(
+def test_each_provider_is_reported_in_its_own_words(
     provider: CertificateProvider, caller: dict[str, str], service: dict[str, str] | None
 ) -> None:
     bundle = with_webhooks(webhook(WebhookType.MUTATING, "hook"))
@@ -344,7 +344,7 @@ def test_target_namespaces_must_fit_the_install_modes(
     assert error.value.message == f"invalid option(s): invalid target namespaces {fault}"
 
 
-def test_all_faults_of_a_bundle_are_told_at_once() -> None:
+def test_all_faults_of_a_bundle_are_reported_at_once() -> None:
     bundle = BUNDLE._replace(package_name="", crds=())
     with pytest.raises(RenderError) as error:
         rendered(bundle)

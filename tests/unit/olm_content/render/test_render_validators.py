@@ -187,7 +187,7 @@ FORBIDDEN = 'webhook "w" contains forbidden rule: admission webhook rules cannot
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_each_fault_is_told(
+def test_each_fault_is_reported(
     validator: Callable[[RegistryV1], Iterator[str]], given: RegistryV1, faults: list[str]
 ) -> None:
     assert list(validator(given)) == faults

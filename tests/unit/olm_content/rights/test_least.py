@@ -169,7 +169,7 @@ def test_create_list_and_watch_carry_no_names() -> None:
     ]
 
 
-def test_a_rule_tells_of_everything_that_comes_with_it() -> None:
+def test_a_rule_names_everything_that_comes_with_it() -> None:
     found = _rules(DEPLOYMENT, role("a", rule("*", "apps", "deployments")))
     assert (
         rule("*", "apps", "deployments"),

@@ -142,7 +142,7 @@ def test_other_authorizers_count_for_requests_but_not_for_what_is_handed_out() -
     assert judge(needs, Authority(otherwise=everything | {escalate}), {}).granted
 
 
-def test_kinds_that_nothing_serves_are_told() -> None:
+def test_kinds_that_nothing_serves_are_reported() -> None:
     needs = needs_of([DEPLOYMENT], {}, "ext")
     assert judge(needs, Authority(), {}).errors == (
         'no matches for kind "Deployment" in version "apps/v1"',

@@ -215,7 +215,7 @@ async def test_what_happened_while_a_watch_was_broken_rings() -> None:
         await notified.until(key("changed"), key("new"), key("gone"), ITSELF)
 
 
-async def test_who_waits_for_objects_to_go_is_told_once_with_the_last_of_them() -> None:
+async def test_who_waits_for_objects_to_go_is_notified_once_with_the_last_of_them() -> None:
     world = World()
     world.objects = [obj("a"), obj("b"), obj("c")]
     gone: list[frozenset[ObjectKey]] = []

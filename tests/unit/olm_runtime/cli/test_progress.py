@@ -24,7 +24,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_short_work_is_not_told_of(clock: list[float]) -> None:
+def test_short_work_is_not_shown(clock: list[float]) -> None:
     stream = Terminal()
     progress = Progress(stream)
     for passed in range(3):
@@ -32,7 +32,7 @@ def test_short_work_is_not_told_of(clock: list[float]) -> None:
     assert stream.getvalue() == ""
 
 
-def test_bytes_are_told_now_and_then_and_gone_with_the_last(clock: list[float]) -> None:
+def test_bytes_are_shown_now_and_then_and_gone_with_the_last(clock: list[float]) -> None:
     stream = Terminal()
     progress = Progress(stream)
     total = 4 << 20
@@ -46,7 +46,7 @@ def test_bytes_are_told_now_and_then_and_gone_with_the_last(clock: list[float]) 
 
 
 @pytest.mark.parametrize("term", ["dumb", "xterm"])
-def test_nothing_is_told_elsewhere(
+def test_nothing_is_shown_elsewhere(
     term: str, clock: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERM", term)

@@ -372,7 +372,7 @@ async def test_an_unexpected_exception_is_logged_with_its_trace(
         pytest.param([ApiError("a"), ApiError("b")], 1, id="what it goes on saying is"),
     ],
 )
-async def test_what_a_handling_raises_is_told(
+async def test_what_a_handling_raises_is_reported(
     errors: list[Outcome | Exception], *, reported: int
 ) -> None:
     said: list[tuple[str, Failed]] = []

@@ -156,7 +156,7 @@ def test_a_curve_that_the_library_lacks_is_left_out(caplog: pytest.LogCaptureFix
         ({"curves": "X25519,P-257"}, "unknown TLS curve: P-257"),
     ],
 )
-def test_unknown_names_are_told(wrong: dict[str, str], message: str) -> None:
+def test_unknown_names_are_reported(wrong: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         profile(**wrong)
 

@@ -120,7 +120,7 @@ def test_a_mirror_that_is_the_forbidden_source_itself_is_not_contacted_either() 
     assert asked == [f"!{PINNED}", PINNED.replace("quay.io", "m.local"), f"!{PINNED}"]
 
 
-def test_of_contradicting_policies_the_strict_one_counts_and_both_are_told() -> None:
+def test_of_contradicting_policies_the_strict_one_counts_and_both_are_reported() -> None:
     given = entries("open", item("quay.io", "a.local"), kind=POLICY) + entries(
         "strict", item("quay.io", "b.local", policy=NEVER), kind=BY_TAG
     )
@@ -210,7 +210,7 @@ def test_a_mirror_that_is_insecure_in_registries_conf_is_asked_so() -> None:
         ("quay.io", "is neither HOST"),
     ],
 )
-def test_an_entry_that_cannot_be_followed_is_left_out_and_told(bad: Any, fault: str) -> None:
+def test_an_entry_that_cannot_be_followed_is_left_out_and_reported(bad: Any, fault: str) -> None:
     given = made("m", item("a.io", "m.local"), bad, kind=POLICY)
     found, [message] = read_entries(POLICY, given)
     assert [entry.source for entry in found] == ["a.io"]

@@ -100,9 +100,7 @@ def test_a_kubeconfig_that_is_named_counts_in_a_pod_too(pod: Path) -> None:
     assert (found.server, found.authorization()) == (SERVER, "Bearer t")
 
 
-def test_a_pod_that_lacks_a_part_of_it_is_told_which(
-    pod: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_part_that_a_pod_lacks_is_reported(pod: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (pod / "ca.crt").unlink()
     with pytest.raises(TerminalError, match=f"No such file or directory: {pod}/ca.crt"):
         load_access(None)
@@ -112,7 +110,7 @@ def test_a_pod_that_lacks_a_part_of_it_is_told_which(
 
 
 @pytest.mark.parametrize("broken", [{"authority": "no CA"}, {"certificate": b"no chain"}])
-def test_what_is_no_certificate_is_told(broken: dict[str, Any]) -> None:
+def test_what_is_no_certificate_is_reported(broken: dict[str, Any]) -> None:
     with pytest.raises(TerminalError, match="a certificate or key in it is none"):
         ClusterAccess(server=SERVER, **broken).tls()
 
@@ -151,7 +149,9 @@ def test_a_client_certificate_is_shown_and_leaves_no_file(
         (b"current-context: x\ncontexts: []\n", "x"),
     ],
 )
-def test_a_file_that_is_no_kubeconfig_is_told(content: bytes, problem: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_kubeconfig_is_reported(
+    content: bytes, problem: str, tmp_path: Path
+) -> None:
     file = tmp_path / "config"
     file.write_bytes(content)
     with pytest.raises(TerminalError, match="cannot read the cluster configuration: ") as caught:
@@ -208,7 +208,7 @@ def test_a_program_starts_without_what_it_may_not_need(program: str, library: st
 
 
 @pytest.mark.parametrize("server", ["https://a:99999", "http://[::1", "https://ä..b"])
-def test_an_address_that_no_server_can_have_is_told(server: str, tmp_path: Path) -> None:
+def test_an_address_that_no_server_can_have_is_reported(server: str, tmp_path: Path) -> None:
     with pytest.raises(TerminalError, match="no server can have the address") as raised:
         load_access(kubeconfig(tmp_path, server=server))
     assert "--server" in raised.value.hint

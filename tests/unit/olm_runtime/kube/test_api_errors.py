@@ -43,7 +43,7 @@ def test_the_kind_of_an_error(code: int, reason: str, expected: type[ApiError]) 
     assert (error.status, error.reason, error.message) == (code, reason, "as told")
 
 
-def test_credentials_that_are_not_accepted_are_told_as_such() -> None:
+def test_credentials_that_are_not_accepted_are_reported_as_such() -> None:
     error = error_from(401, status_object(401, "Unauthorized", "Unauthorized"))
     assert isinstance(error, ForbiddenError)
     assert error.message == "the API server does not accept the credentials: Unauthorized"

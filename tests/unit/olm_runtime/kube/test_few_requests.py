@@ -181,7 +181,7 @@ async def test_headers_smuggle_no_others() -> None:
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-async def test_a_certificate_that_is_not_trusted_is_told_as_such(
+async def test_a_certificate_that_is_not_trusted_is_reported_as_such(
     tmp_path: Path, *, trusted: bool
 ) -> None:
     authority, other = (CertificateAuthority.create(name) for name in ("mine", "other"))

@@ -181,7 +181,7 @@ async def test_answers_come_each_by_itself(tmp_path: Path) -> None:
         assert (one.status, await anext(one.chunks(SECONDS))) == (200, b"first")
 
 
-async def test_headers_of_a_success_are_not_read_and_none_are_told_by_their_place_in_a_table(
+async def test_headers_of_a_success_are_not_read_and_none_are_known_by_their_place_in_a_table(
     tmp_path: Path,
 ) -> None:
     async with serving(tmp_path) as world:

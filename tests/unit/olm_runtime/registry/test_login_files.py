@@ -114,7 +114,7 @@ def test_what_a_helper_says(tmp_path: Path, helper: Helper, then: str, found: Cr
         ("{", "", "0.json: "),
     ],
 )
-def test_a_fault_is_told_without_secrets(
+def test_a_fault_is_reported_without_secrets(
     tmp_path: Path, helper: Helper, content: Any, then: str, fault: str
 ) -> None:
     helper("some", then)

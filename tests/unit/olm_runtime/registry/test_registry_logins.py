@@ -140,7 +140,7 @@ async def test_an_identity_token_is_no_password(tmp_path: Path) -> None:
     assert [asked.headers.get("authorization") for asked in registry.asked] == [None]
 
 
-async def test_a_credential_that_is_withheld_is_logged_and_told(
+async def test_a_credential_that_is_withheld_is_logged_and_reported(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with Evil({"/": TOKEN}) as elsewhere:

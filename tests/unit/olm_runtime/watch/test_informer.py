@@ -173,7 +173,7 @@ async def test_a_server_that_does_not_tell_what_there_is_is_asked_for_lists() ->
     ]
 
 
-async def test_a_server_that_never_says_that_it_told_all_is_asked_for_a_list(
+async def test_a_server_that_never_says_that_it_sent_all_is_asked_for_a_list(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "INITIAL_SECONDS", 0.01)
@@ -187,7 +187,7 @@ async def test_a_server_that_never_says_that_it_told_all_is_asked_for_a_list(
     assert server.asked == ["stream 0", "list 0", "watch 5"]
 
 
-async def test_a_watch_that_is_refused_is_told_of_by_the_list() -> None:
+async def test_a_watch_that_is_refused_is_reported_by_the_list() -> None:
     server = Server()
     server.refusal = ForbiddenError("no")
     server.lists.put_nowait(ForbiddenError("may not list"))
@@ -236,7 +236,7 @@ async def test_what_is_needed_is_listed_anew_after_it_ended() -> None:
     assert changes.qsize() >= 3
 
 
-async def test_whoever_waits_is_not_told_of_a_list_that_another_has_only_begun() -> None:
+async def test_whoever_waits_is_not_notified_of_a_list_that_another_has_only_begun() -> None:
     server = Server()
 
     async def changed() -> None:

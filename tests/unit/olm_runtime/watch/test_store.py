@@ -91,7 +91,7 @@ def test_what_is_older_than_what_is_known_or_the_same_changes_nothing(world: Wor
     assert world.versions() == {"a": "10"}
 
 
-def test_a_write_of_ours_is_read_before_the_watch_tells_of_it(world: World) -> None:
+def test_a_write_of_ours_is_read_before_the_watch_sends_it(world: World) -> None:
     world.store.replace([obj("a", 1)], "5")
     world.seen()
     world.store.update(obj("a", 6, colour="red"))  # the answer

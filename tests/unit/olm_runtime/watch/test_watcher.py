@@ -192,7 +192,7 @@ async def test_what_was_deleted_while_nobody_watched_is_seen_to_be_gone(server: 
         assert watched.events[-1].type == EventType.DELETED
 
 
-async def test_a_watch_that_dies_is_begun_anew_and_told_when_that_does_not_help(
+async def test_a_watch_that_dies_is_begun_anew_and_reported_when_that_does_not_help(
     server: Server,
 ) -> None:
     port = free_port("127.0.0.1")

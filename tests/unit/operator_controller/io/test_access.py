@@ -91,7 +91,7 @@ async def test_the_account_reads_what_the_controller_may_not() -> None:
     assert Permission("", "get", "", "pods") in (await ask(server)).missing
 
 
-async def test_a_role_that_nobody_may_read_is_told() -> None:
+async def test_a_role_that_nobody_may_read_is_reported() -> None:
     server = Server(readers=set())
     assert (await ask(server)).errors == (
         (
@@ -142,7 +142,7 @@ async def test_single_questions_are_bounded() -> None:
     assert questions == MAX_SINGLE_QUESTIONS
 
 
-async def test_kinds_that_are_not_served_are_told() -> None:
+async def test_kinds_that_are_not_served_are_reported() -> None:
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "ns"}}
     verdict = await ask(Server({"-": [EVERYTHING]}), service)
     assert verdict.errors == ('no matches for kind "Service" in version "v1"',)

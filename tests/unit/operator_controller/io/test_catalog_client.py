@@ -208,7 +208,7 @@ async def test_an_image_made_anew_of_the_same_content_costs_no_content(
     assert not await client.changed("2")
 
 
-async def test_content_tells_in_which_digest_a_package_changed(
+async def test_content_shows_in_which_digest_a_package_changed(
     client: Client, served: Served
 ) -> None:
     await client.content()
@@ -221,7 +221,7 @@ async def test_content_tells_in_which_digest_a_package_changed(
     assert versions(await client.content("3")) == ["3.0.0"]
 
 
-async def test_a_comparison_tells_whether_this_very_content_was_known(client: Client) -> None:
+async def test_a_comparison_shows_whether_this_very_content_was_known(client: Client) -> None:
     assert not (await client.client.compare(client.raw("1"), "p")).was_known
     client.restart()
     assert (await client.client.compare(client.raw("1"), "p")).was_known
@@ -304,7 +304,7 @@ async def test_an_absent_package_is_known_too(client: Client, served: Served) ->
     assert served.asked == ["metas"]
 
 
-async def test_a_broken_package_is_told_and_not_asked_for_again(
+async def test_a_broken_package_is_reported_and_not_asked_for_again(
     client: Client, served: Served
 ) -> None:
     served.blobs = [{"schema": "olm.bundle", "package": "p", "name": 1}]

@@ -111,7 +111,7 @@ def test_case(case: Mapping[str, Any]) -> None:
         assert len(reasons) == len(findings.causes)
     reported = [sentence(cause, request) for cause in findings.causes]
     reported += [note_text(note) for note in findings.notes]
-    assert all(text in "\n".join(reported) for text in case.get("told", ()))
+    assert all(text in "\n".join(reported) for text in case.get("messages", ()))
     assert case.get("summary", "") in summary(findings)
 
 
