@@ -11,13 +11,13 @@ import json
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import yaml
 
 from api.operators.names import V1, V1ALPHA1
 from e2e.olm.classic import Classic, status
 from e2e.olm.csvs import cluster_service_version
+from tests.bench.processes import cpu_seconds
 from tests.bench.worlds import classic_world
 
 CREATORS = 4
@@ -44,7 +44,8 @@ def measure(classic: Classic, count: int) -> dict[str, float]:
     classic.control_plane.apply(yaml.safe_dump_all(map(namespace, names)))
     classic.control_plane.apply(yaml.safe_dump_all(map(group, names)))
     made = [cluster_service_version(name, f"{name}.v1.0.0") for name in names]
-    used, began = processor_seconds(classic), time.monotonic()
+    assert classic.operator
+    used, began = cpu_seconds(classic.operator), time.monotonic()
     with ThreadPoolExecutor(CREATORS) as pool:
         parts = (yaml.safe_dump_all(made[start::CREATORS]) for start in range(CREATORS))
         list(pool.map(classic.control_plane.apply, parts))
@@ -52,12 +53,12 @@ def measure(classic: Classic, count: int) -> dict[str, float]:
     wait(classic, count)
     succeeded = time.monotonic() - began
     time.sleep(5.0)
-    used = processor_seconds(classic) - used
+    used = cpu_seconds(classic.operator) - used
     began = time.monotonic()
     classic.restart_operator(kill=True)
     restarted = time.monotonic() - began
     quiet = until_quiet(classic)
-    before, rest = requests(classic), processor_seconds(classic)
+    before, rest = requests(classic), cpu_seconds(classic.operator)
     time.sleep(QUIET_SECONDS)
     return {
         "ClusterServiceVersions created, s": created,
@@ -67,7 +68,7 @@ def measure(classic: Classic, count: int) -> dict[str, float]:
         "until it asks for nothing more, s": quiet,
         "requests of the restart": before,
         "requests of a quiet minute": requests(classic) - before,
-        "processor time of a quiet minute, s": processor_seconds(classic) - rest,
+        "processor time of a quiet minute, s": cpu_seconds(classic.operator) - rest,
     }
 
 
@@ -105,13 +106,6 @@ def requests(classic: Classic) -> float:
     """Of olm-operator to the API server, without leases."""
     pattern = re.compile(r"^rest_client_requests_total\{.*\} (\S+)$", re.MULTILINE)
     return sum(map(float, pattern.findall(classic.operator_metrics())))
-
-
-def processor_seconds(classic: Classic) -> float:
-    """Used by olm-operator until now."""
-    pid = classic.operator.pid if classic.operator else None
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / 100
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import gc
 import json
+import os
 import resource
 import statistics
 import tempfile
@@ -27,6 +28,7 @@ from olm_classic.io.snapshots import Snapshots
 from olm_classic.resolve import Namespace, Resolution, SourceKey
 from olm_runtime.clocks import utc_now
 from tests.bench.bench_catalogd import generate
+from tests.bench.processes import resident_mib
 
 CATALOGS = 4
 WARM = 50
@@ -73,7 +75,7 @@ async def measure(folder: Path, megabytes: int) -> dict[str, float]:
 
 async def index(snapshots: Snapshots, connection: RegistryConnection) -> dict[str, float]:
     gc.collect()
-    before, started = resident("self"), time.perf_counter()
+    before, started = resident_mib(os.getpid()), time.perf_counter()
     for key in KEYS:
         await snapshots.refresh(key, connection)
     seconds = (time.perf_counter() - started) / CATALOGS
@@ -83,7 +85,7 @@ async def index(snapshots: Snapshots, connection: RegistryConnection) -> dict[st
     return {
         "to write the index of a catalog (s)": seconds,
         "an index on disk (MB)": size,
-        "process above before, four indexes written (MiB)": resident("self") - before,
+        "process above before, four indexes written (MiB)": resident_mib(os.getpid()) - before,
     }
 
 
@@ -107,7 +109,7 @@ async def resolved(snapshots: Snapshots, packages: list[str]) -> dict[str, float
     for name in packages:
         await once(resolver, snapshots, name)
     (worker,) = resolver._idle
-    memory = resident(str(worker._process.pid))
+    memory = resident_mib(worker._process.pid)
     await resolver.close()
     return {
         "resolution cold: a new process, median of 5 (ms)": statistics.median(colds),
@@ -164,13 +166,6 @@ def processor_of_children() -> float:
     """Seconds that processes took which have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def resident(process: str) -> float:
-    for line in Path(f"/proc/{process}/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) / 1024
-    return 0.0
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from e2e.olm.fbc import catalog_files, package_blobs
 from e2e.olm.manifests import catalog, with_administrator
 from tests.bench.bench_catalogd import generate
 from tests.bench.catalogd.usage import memory, processor
+from tests.bench.processes import TICKS, stat_fields
 
 PROGRAMS = {
     "catalogd": "catalogd-operator-lock",
@@ -43,7 +44,6 @@ REST_SECONDS = 60
 ROUNDS = 3
 READY_SECONDS = 60.0
 POLL_SECONDS = 0.01
-TICKS = os.sysconf("SC_CLK_TCK")
 
 Figures = dict[str, Any]
 
@@ -205,8 +205,7 @@ def seconds_to_answer(api: Api, pod: KubeObject, *, replaced: int) -> tuple[floa
 
 def started(pid: int) -> float:
     """When a process was started, in seconds since the machine was."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return int(fields[19]) / TICKS
+    return int(stat_fields(pid)[19]) / TICKS
 
 
 def says_yes(address: str, probe: str) -> bool:

@@ -30,6 +30,7 @@ from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogs import CatalogClient
 from operator_controller.resolve import Request, resolve
+from tests.bench.processes import resident_mib
 from tests.bench.worlds import olm_world
 
 CATALOGS = 4
@@ -123,13 +124,13 @@ async def warm(olm: Olm, cache: Path) -> dict[str, float]:
         )
         client.list_catalogs()
         return_unused()  # as the program does from time to time
-        idle = resident("self")
+        idle = resident_mib(os.getpid())
         first = await once(client, "package-00000")
         for i in range(IN_USE):
             await once(client, f"package-{i:05}")
         times = sorted([await once(client, f"package-{i % IN_USE:05}") for i in range(WARM)])
         return_unused()
-        after = resident("self")
+        after = resident_mib(os.getpid())
         await client.close()
     return {
         f"{CATALOGS} catalogs, each (MB)": PACKAGES * TIMES * BUNDLES * BUNDLE_BYTES / 1e6,
@@ -147,16 +148,16 @@ def controller(olm: Olm, api: Api) -> dict[str, float]:
     """
     if olm.operator_controller is None:
         raise RuntimeError("operator-controller does not run")
-    process = str(olm.operator_controller.pid)
-    idle = resident(process)
+    process = olm.operator_controller.pid
+    idle = resident_mib(process)
     olm.control_plane.kubectl(
         "apply", "-f", "-", stdin=namespace("bench") + "---" + installer("bench")
     )
     names = [f"package-{i:05}" for i in range(IN_USE)]
     resolve_all(olm, api, names[:1])
-    first = resident(process)
+    first = resident_mib(process)
     resolve_all(olm, api, names[1:])
-    after = resident(process)
+    after = resident_mib(process)
     return {
         "operator-controller, idle (MiB)": idle,
         "operator-controller above idle, 1 extension (MiB)": first - idle,
@@ -194,13 +195,6 @@ async def once(client: CatalogClient, name: str) -> float:
     if found.bundle != f"{name}.v1.21.0":
         raise RuntimeError(f"chose {found.bundle}")
     return (time.perf_counter() - started) * 1000
-
-
-def resident(process: str) -> float:
-    for line in Path(f"/proc/{process}/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) / 1024
-    return 0.0
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import json
 import multiprocessing
+import os
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -25,15 +26,9 @@ from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.watch.informer import Hooks, Informer, Selection
 from olm_runtime.watch.packed_store import PackedStore
-from tests.bench.processes import cpu_seconds, status_mib
+from tests.bench.processes import cpu_seconds, resident_mib, status_mib
 
 CONFIG_MAP = GVK("", "v1", "ConfigMap")
-
-
-def resident_kib() -> float:
-    """Of this process."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(float(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
 
 async def watched(kubeconfig: str, count: int) -> dict[str, float]:
@@ -42,7 +37,7 @@ async def watched(kubeconfig: str, count: int) -> dict[str, float]:
     memory.keep_large_blocks_apart()
     async with KubeClient.connect(load_access(kubeconfig)) as client:
         await client.list_all(CONFIG_MAP)
-        before, cpu = resident_kib(), time.process_time()
+        before, cpu = resident_mib(os.getpid()), time.process_time()
         tasks = []
         for _ in range(count):
             selection = Selection(CONFIG_MAP, "default", metadata_only=True, cached=True)
@@ -50,16 +45,16 @@ async def watched(kubeconfig: str, count: int) -> dict[str, float]:
             tasks.append(asyncio.create_task(informer.run()))
             await informer.settled.wait()
         await asyncio.sleep(2.0)
-        took, during = time.process_time() - cpu, resident_kib()
+        took, during = time.process_time() - cpu, resident_mib(os.getpid())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.sleep(1.0)
         memory.return_unused()
         return {
-            "KiB each": round((during - before) / count, 1),
+            "KiB each": round(1024 * (during - before) / count, 1),
             "CPU ms each": round(1000 * took / count, 2),
-            "MiB held afterwards": round((resident_kib() - before) / 1024, 1),
+            "MiB held afterwards": round(resident_mib(os.getpid()) - before, 1),
         }
 
 

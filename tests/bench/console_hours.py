@@ -9,6 +9,7 @@ catalog changes, and it is measured how long until the page says so. Then: what 
 
 import argparse
 import asyncio
+import os
 import statistics
 import tempfile
 import time
@@ -24,6 +25,7 @@ from e2e.olm.browser import open_console
 from e2e.olm.manifests import catalog
 from olm_runtime.kube import client as kube_client
 from tests.bench.bench_console import show
+from tests.bench.processes import resident_mib
 
 CRDS = Path(__file__).parents[2] / "config" / "crd"
 KIND = "/apis/olm.operatorframework.io/v1/clustercatalogs"
@@ -74,12 +76,6 @@ async def live(control_plane: ControlPlane, page: Page, minutes: float, took: li
         await asyncio.sleep(max(0.0, 1 - took[-1]))
 
 
-def resident() -> float:
-    """MiB of this process: the console, and what asks it."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * 4096 / 2**20
-
-
 async def run(minutes: float) -> None:
     """Prints a line for each figure. Raises playwright's TimeoutError where the page stays old."""
     kube_client.WATCH_SECONDS = WATCH_SECONDS
@@ -88,12 +84,12 @@ async def run(minutes: float) -> None:
             await page.goto(f"{page.url.rstrip('/')}/catalogs/{NAME}")
             took: list[float] = []
             await live(running, page, minutes / 4, took)
-            before, tasks = resident(), len(asyncio.all_tasks())
+            before, tasks = resident_mib(os.getpid()), len(asyncio.all_tasks())
             await live(running, page, minutes * 3 / 4, took)
             show("changes shown", str(len(took)))
             slowest = max(took)
             show("until shown", f"{statistics.median(took):.2f} s median, {slowest:.2f} s slowest")
-            show("resident, before and after", f"{before:.0f}, {resident():.0f} MiB")
+            show("resident, before and after", f"{before:.0f}, {resident_mib(os.getpid()):.0f} MiB")
             show("tasks, before and after", f"{tasks}, {len(asyncio.all_tasks())}")
 
 

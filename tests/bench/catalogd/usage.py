@@ -9,6 +9,7 @@ from pathlib import Path
 
 from olm_catalogs.io.fork_client import IDLE_SECONDS
 from olm_runtime.memory import TIDY_SECONDS
+from tests.bench.processes import TICKS, kilobytes, resident_mib, stat_fields
 
 LOOKS_A_PSS = 5
 """It is looked up seldomer, for the kernel has to walk over all pages for it."""
@@ -29,7 +30,7 @@ class Usage:
 
 def memory(pid: int) -> float:
     """Resident MiB of the process and all below it, together."""
-    return sum(map(_resident, _tree(pid)))
+    return sum(map(resident_mib, _tree(pid)))
 
 
 def at_rest(pid: int) -> dict[str, float]:
@@ -74,7 +75,7 @@ async def _watch(pid: int, usage: Usage) -> None:
 
 def proportional(pid: int) -> float:
     """MiB of the process and all below it; what several share counts once."""
-    return sum(_kilobytes(each, "smaps_rollup", "Pss:") for each in _tree(pid)) / 1024
+    return sum(kilobytes(each, "smaps_rollup", "Pss") for each in _tree(pid)) / 1024
 
 
 def processor(pid: int) -> float:
@@ -83,8 +84,7 @@ def processor(pid: int) -> float:
 
 
 def _processor(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[11:15])) / 100
+    return sum(map(int, stat_fields(pid)[11:15])) / TICKS
 
 
 def _tree(pid: int) -> list[int]:
@@ -93,15 +93,3 @@ def _tree(pid: int) -> list[int]:
         for child in task.read_text().split():
             found += _tree(int(child))
     return found
-
-
-def _resident(pid: int) -> float:
-    return _kilobytes(pid, "status", "VmRSS:") / 1024
-
-
-def _kilobytes(pid: int, file: str, field: str) -> int:
-    """A line of one of the process's files; 0 where there is none, as of one that has ended."""
-    for line in Path(f"/proc/{pid}/{file}").read_text().splitlines():
-        if line.startswith(field):
-            return int(line.split()[1])
-    return 0
