@@ -30,3 +30,15 @@ def test_what_is_remembered_is_bounded() -> None:
     for number in range(MOST_KEYS):
         limit.allows(plan(f"q{number}"), "Failed", 0.0)
     assert limit.allows(plan("first"), "Failed", 0.0)
+
+
+def test_what_may_have_all_of_its_events_again_is_forgotten() -> None:
+    """Else each object that comes and goes would leave its names behind."""
+    limit = EventLimit()
+    for _ in range(BURST):
+        limit.allows(plan("often"), "Failed", 0.0)
+    for number in range(1000):
+        limit.allows(plan(f"p{number}"), "Failed", number)
+    assert len(limit) < 2 * SECONDS_EACH
+    limit.allows(plan("last"), "Failed", 1000 + SECONDS_EACH)
+    assert len(limit) == len(["often", "last"])
