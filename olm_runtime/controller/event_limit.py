@@ -30,8 +30,9 @@ class EventLimit:
         self._allowances: OrderedDict[Key, _Allowance] = OrderedDict()
         self._swept = 0.0
 
-    def __len__(self) -> int:
-        """How many allowances are not whole."""
+    @property
+    def remembered(self) -> int:
+        """Of how many reasons of objects it knows."""
         return len(self._allowances)
 
     def allows(self, about: KubeObject, reason: str, now: float) -> bool:

@@ -47,12 +47,15 @@ class EventBroadcaster:
             "metadata": {key: value for key, value in named.items() if value},
         }
         for happening in happenings:
-            if self._limit and not self._limit.allows(about, happening.reason, time.monotonic()):
+            if not self._allows(about, happening.reason):
                 continue
             try:
                 self._pending.put_nowait((about, happening))
             except asyncio.QueueFull:
                 log.warning("too many events, dropped one: %s", happening.note)
+
+    def _allows(self, about: KubeObject, reason: str) -> bool:
+        return self._limit is None or self._limit.allows(about, reason, time.monotonic())
 
     async def run(self) -> NoReturn:
         """Writes until cancelled."""
