@@ -11,7 +11,7 @@ _OPEN_FILES = Path("/proc/self/fd")
 
 @contextmanager
 def chain_file(chain: bytes) -> Iterator[Path]:
-    """A file of a chain and its key (PEM), there until the context ends. Raises OSError."""
+    """A file of a chain, its key or both (PEM), until the context ends. Raises OSError."""
     in_memory = _memory_file()
     if in_memory is not None:
         with os.fdopen(in_memory, "wb") as file:

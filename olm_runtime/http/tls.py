@@ -203,10 +203,10 @@ class ServerTls:
 
         Raises OSError, SSLError.
         """
-        chain = b"\n".join(file.read_bytes() for file in self._files)
-        with chain_file(chain) as file:
-            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(file)
-            self.context.load_cert_chain(file)
+        certificate, key = (file.read_bytes() for file in self._files)
+        with chain_file(certificate) as chain, chain_file(key) as key_file:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(chain, key_file)
+            self.context.load_cert_chain(chain, key_file)
 
     def _stamp(self) -> tuple[tuple[int, int, int], ...]:
         """What changes when a file is replaced, also by a symbolic link as Secrets are mounted."""
