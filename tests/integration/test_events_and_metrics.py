@@ -1,11 +1,11 @@
 """What people and tools see of operator-controller: Events and metrics."""
 
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from api.objects import KubeObject, condition, metadata
 from e2e.harness.ports import free_port
@@ -19,10 +19,6 @@ pytestmark = pytest.mark.integration
 
 Serve = Callable[[str, str], None]
 Publish = Callable[..., str]
-RECONCILES = re.compile(
-    r"^controller_runtime_reconcile_total\{(controller)=.*\} (\S+)$", re.MULTILINE
-)
-REQUESTS = re.compile(r'^rest_client_requests_total\{.*method="(\w+)"\} (\S+)$', re.MULTILINE)
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 
 
@@ -232,21 +228,25 @@ def test_an_installation_and_an_update_ask_so_much_of_the_server(
 
 def requests_once_quiet(scraper: Scraper, token: str) -> Counter[str]:
     """What operator-controller has asked by method, once a second brings no reconcile."""
-    deadline, reconciles = time.monotonic() + 60, -1
+    deadline = time.monotonic() + 60
+    reconciles: Counter[str] | None = None
     while True:
         text = scraper.scrape(token).raise_for_status().text
-        before, reconciles = reconciles, summed(text, RECONCILES)["controller"]
+        before = reconciles
+        reconciles = summed(text, "controller_runtime_reconcile_total", "controller")
         if before == reconciles:
-            return summed(text, REQUESTS)
+            return summed(text, "rest_client_requests_total", "method")
         assert time.monotonic() < deadline, text
         time.sleep(1)
 
 
-def summed(text: str, line: re.Pattern[str]) -> Counter[str]:
-    """The numbers of the lines that match, by what the pattern names."""
+def summed(text: str, name: str, label: str) -> Counter[str]:
+    """The samples of a metric, by the value of a label."""
     found: Counter[str] = Counter()
-    for match in line.finditer(text):
-        found[match[1]] += int(float(match[2]))
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            if sample.name == name:
+                found[sample.labels[label]] += int(sample.value)
     return found
 
 
