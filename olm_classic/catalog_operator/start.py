@@ -4,14 +4,15 @@ import os
 
 from olm_runtime.cli.interrupts import leave_at_once
 
+# gRPC reads these when it is imported. What it would log is said by us; and what we start are
+# other programs: where it makes its descriptors anew at a fork, it may close those of others.
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
+
 
 def main() -> None:
     """Reads the flags and runs the program, whose parts are imported only to run it."""
     leave_at_once()
-    # gRPC reads these when it is imported. What it would log is said by us; and what we start are
-    # other programs, which are not to wait for its threads.
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
     from olm_classic.catalog_operator.settings import parse_settings
 
     settings = parse_settings()

@@ -116,7 +116,9 @@ class Resolver:
 
     async def _started(self) -> "_Worker":
         spare, self._spare = self._spare, None
-        return await (spare or _Worker.start())
+        if spare is not None and (waiting := await spare).alive:
+            return waiting
+        return await _Worker.start()
 
     def _dismiss(self, worker: "_Worker") -> None:
         if worker in self._idle:
@@ -152,8 +154,9 @@ class _Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether the process has not ended."""
-        return self._process.returncode is None
+        """Whether it can be asked: its pipe is closed before its end is known."""
+        sink = self._process.stdin
+        return self._process.returncode is None and sink is not None and not sink.is_closing()
 
     async def ask(self, text: bytes) -> dict[str, Any]:
         """The answer to a question. Raises EOFError when the process ends before it."""
@@ -177,7 +180,7 @@ class _Worker:
     async def end(self) -> None:
         """Ends the process, whatever it does."""
         self.rest.cancel()
-        if self.alive:
+        if self._process.returncode is None:
             self._process.kill()
         await self._process.wait()
 

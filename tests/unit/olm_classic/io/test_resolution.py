@@ -171,6 +171,28 @@ async def test_a_process_that_was_killed_is_replaced(resolver: Resolver, namespa
     assert (await resolver.resolve_namespace(asked)).planned
 
 
+async def test_a_process_that_was_killed_before_its_first_question_is_replaced(
+    resolver: Resolver, namespace: Make
+) -> None:
+    resolver.prepare()
+    assert resolver._spare is not None
+    waiting = await resolver._spare
+    waiting._process.kill()
+    await waiting._process.wait()
+    assert (await resolver.resolve_namespace(namespace("a", [bundle("a", 0)]))).planned
+
+
+async def test_a_process_whose_pipe_is_closed_is_replaced(
+    resolver: Resolver, namespace: Make
+) -> None:
+    asked = namespace("a", [bundle("a", 0)])
+    await resolver.resolve_namespace(asked)
+    (worker,) = resolver._idle
+    assert worker._process.stdin is not None
+    worker._process.stdin.close()
+    assert (await resolver.resolve_namespace(asked)).planned
+
+
 async def test_a_catalog_whose_file_is_gone(resolver: Resolver, namespace: Make) -> None:
     asked = namespace("a", [bundle("a", 0)])
     content = asked.catalogs[0].content
