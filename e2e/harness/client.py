@@ -5,7 +5,9 @@ from typing import Any
 
 import httpx
 
-PATIENCE_SECONDS, POLL_SECONDS = 30.0, 0.05
+PATIENCE_SECONDS = 60.0
+"""In which an answer comes, whatever else the machine does."""
+POLL_SECONDS = 0.05
 """What the server says to wait, a second, is for clients who are many."""
 
 

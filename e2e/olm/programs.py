@@ -13,6 +13,7 @@ from typing import Self
 
 import httpx
 
+from e2e.harness.client import PATIENCE_SECONDS
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.kubeconfig import Endpoint
 from e2e.harness.machine import Machine
@@ -195,4 +196,6 @@ class Olm:
     def client(self) -> httpx.Client:
         """An HTTP client for catalogd that checks its certificate."""
         context = ssl.create_default_context(cafile=str(self.catalogs_ca))
-        return httpx.Client(base_url=self.catalogs_url, verify=context, trust_env=False)
+        return httpx.Client(
+            base_url=self.catalogs_url, verify=context, trust_env=False, timeout=PATIENCE_SECONDS
+        )

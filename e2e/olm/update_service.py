@@ -9,13 +9,14 @@ from typing import Any
 import httpx
 import yaml
 
+from e2e.harness.client import PATIENCE_SECONDS
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess
 from e2e.harness.running import Running
 from e2e.olm.daemons import HOST, metrics_of, start_daemon
 
 PROGRAM = "update-service"
-PATIENCE, POLL_INTERVAL = 60.0, 0.05
+POLL_INTERVAL = 0.05
 
 
 class UpdateService(Running):
@@ -60,13 +61,19 @@ class UpdateService(Running):
     def graph(self, channel: str, **more: str) -> dict[str, Any]:
         """The graph of a channel. Errors: httpx.HTTPStatusError."""
         params = {"channel": channel, **more}
-        answer = httpx.get(self.address, params=params, trust_env=False, verify=self._trust)
+        answer = httpx.get(
+            self.address,
+            params=params,
+            trust_env=False,
+            verify=self._trust,
+            timeout=PATIENCE_SECONDS,
+        )
         graph: dict[str, Any] = answer.raise_for_status().json()
         return graph
 
     def wait_for_nodes(self, channel: str, number: int) -> dict[str, Any]:
         """The graph of a channel once it has so many releases. Errors: TimeoutError."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < deadline:
             graph = self.graph(channel)
             if len(graph["nodes"]) == number:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import httpx
 
+from e2e.harness.client import PATIENCE_SECONDS
 from e2e.olm.manifests import granted, service_account
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 
@@ -36,6 +37,7 @@ class Scraper:
             headers={"Authorization": f"Bearer {token}"} if token else {},
             verify=context,
             trust_env=False,
+            timeout=PATIENCE_SECONDS,
         )
 
 

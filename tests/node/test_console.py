@@ -11,6 +11,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from playwright.sync_api import Page, expect, sync_playwright
 
+from e2e.harness.client import PATIENCE_SECONDS
 from e2e.harness.controlplane import wait_until
 from e2e.harness.pki import CertificateAuthority, KeyPair
 from e2e.node.cluster import Node
@@ -61,6 +62,7 @@ def browser(
         verify=trust,
         trust_env=False,
         headers={"Origin": f"https://{HOST}"},
+        timeout=PATIENCE_SECONDS,
     ) as client:
         yield client
     product.upgrade({"console": {"enabled": False, "host": ""}})

@@ -20,7 +20,7 @@ from cluster_version.io.graph_client import GraphClient
 from cluster_version.io.promql import MetricsStore, Place, finder
 from cluster_version.updates.alert_risks import alert_risks
 from cluster_version.updates.errors import RetrievalError
-from e2e.harness.client import plain_client
+from e2e.harness.client import PATIENCE_SECONDS, plain_client
 from e2e.harness.controlplane import ControlPlane, answers_ok
 from e2e.harness.debian import debian_program
 from e2e.harness.errors import BinaryUnavailable
@@ -264,7 +264,7 @@ async def test_alerts_of_a_real_metrics_store_are_risks(prometheus: str) -> None
 async def test_the_operators_alerts_are_understood_by_a_real_metrics_store(prometheus: str) -> None:
     [file] = RELEASE.iterdir()
     [group] = yaml.safe_load(file.read_text())["spec"]["groups"]
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS) as client:
         for rule in group["rules"]:
             query = {"query": rule["expr"]}
             answer = await client.get(f"{prometheus}/api/v1/query", params=query)

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from cluster_version.updates.graph import read_graph, updates_of
+from e2e.harness.client import PATIENCE_SECONDS
 from e2e.harness.errors import ProcessFailed
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.ports import free_port
@@ -50,7 +51,7 @@ def test_a_cluster_sees_its_updates_and_then_those_that_are_added(tmp_path: Path
         done = threading.Event()
 
         def ask() -> None:
-            with httpx.Client(trust_env=False) as client:
+            with httpx.Client(trust_env=False, timeout=PATIENCE_SECONDS) as client:
                 while not done.is_set():
                     answer = client.get(service.address, params={"channel": "stable-4.1"})
                     if answer.status_code != 200 or len(answer.json()["nodes"]) < 2:

@@ -19,6 +19,7 @@ from console.__main__ import COOKIE
 from console.flags import parse_settings
 from console.provider import Provider, Tokens
 from e2e.harness.binaries import dex_binary
+from e2e.harness.client import PATIENCE_SECONDS
 from e2e.harness.components import ControlPlaneOptions, etcd_url
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.errors import HarnessError
@@ -143,7 +144,9 @@ async def serving(
     )
     running = asyncio.create_task(program.serve(settings))
     try:
-        async with httpx.AsyncClient(base_url=f"https://{HOST}:{port}", verify=False) as client:
+        async with httpx.AsyncClient(
+            base_url=f"https://{HOST}:{port}", verify=False, timeout=PATIENCE_SECONDS
+        ) as client:
             while not await _answers(client):
                 await asyncio.wait([running], timeout=0.05)
                 assert not running.done(), running

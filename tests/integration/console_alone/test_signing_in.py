@@ -9,6 +9,7 @@ import pytest
 
 from console.__main__ import COOKIE, serve
 from console.flags import parse_settings
+from e2e.harness.client import PATIENCE_SECONDS
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.ports import free_port
@@ -38,7 +39,10 @@ async def browser(tmp_path: Path, control_plane: ControlPlane) -> AsyncIterator[
     )
     serving = asyncio.create_task(serve(settings))
     async with httpx.AsyncClient(
-        base_url=f"https://{host}", verify=False, headers={"Origin": f"https://{host}"}
+        base_url=f"https://{host}",
+        verify=False,
+        headers={"Origin": f"https://{host}"},
+        timeout=PATIENCE_SECONDS,
     ) as client:
         while not await _answers(f"http://{health}/readyz"):
             await asyncio.wait([serving], timeout=0.05)
@@ -49,7 +53,7 @@ async def browser(tmp_path: Path, control_plane: ControlPlane) -> AsyncIterator[
 
 
 async def _answers(address: str) -> bool:
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=PATIENCE_SECONDS) as client:
         try:
             return (await client.get(address)).status_code == httpx.codes.OK
         except httpx.ConnectError:
