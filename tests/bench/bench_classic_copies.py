@@ -16,6 +16,7 @@ from e2e.harness.process import ChildProcess
 from e2e.olm.classic import Classic, Place
 from olm_runtime.kube.media_types import METADATA_LIST
 from tests.bench.processes import cpu_seconds, status_mib
+from tests.bench.samples import requests_by_method
 from tests.bench.worlds import classic_world
 
 CREATORS = 4
@@ -119,11 +120,9 @@ def edit_reverted(classic: Classic, name: str) -> float:
     return time.monotonic() - began
 
 
-def requests(classic: Classic) -> float:
+def requests(classic: Classic) -> int:
     """Of olm-operator to the API server, but for the lease."""
-    lines = classic.operator_metrics().splitlines()
-    counted = (line for line in lines if line.startswith("rest_client_requests_total{"))
-    return sum(float(line.rpartition(" ")[2]) for line in counted)
+    return requests_by_method(classic.operator_metrics()).total()
 
 
 def operator(classic: Classic) -> ChildProcess:

@@ -8,7 +8,6 @@ deployment controller on this machine; pods are ready at once.
 
 import argparse
 import json
-import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -18,6 +17,7 @@ from api.operators.names import V1, V1ALPHA1
 from e2e.olm.classic import Classic, status
 from e2e.olm.csvs import cluster_service_version
 from tests.bench.processes import cpu_seconds
+from tests.bench.samples import requests_by_method
 from tests.bench.worlds import classic_world
 
 CREATORS = 4
@@ -102,10 +102,9 @@ def until_quiet(classic: Classic) -> float:
     return last - began
 
 
-def requests(classic: Classic) -> float:
+def requests(classic: Classic) -> int:
     """Of olm-operator to the API server, without leases."""
-    pattern = re.compile(r"^rest_client_requests_total\{.*\} (\S+)$", re.MULTILINE)
-    return sum(map(float, pattern.findall(classic.operator_metrics())))
+    return requests_by_method(classic.operator_metrics()).total()
 
 
 if __name__ == "__main__":

@@ -10,9 +10,8 @@ catalog server on this machine.
 
 import argparse
 import json
-import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,8 @@ from e2e.olm.fbc import package_blobs
 from tests.bench.bench_catalogd import generate
 from tests.bench.bench_shared_serving import CATALOGS, MEGABYTES
 from tests.bench.catalogd.usage import processor
+from tests.bench.processes import resident_mib
+from tests.bench.samples import requests_by_method
 from tests.bench.worlds import classic_world
 
 CREATORS = 8
@@ -84,19 +85,19 @@ def measure(classic: Classic, count: int) -> dict[str, float]:
     settled = time.monotonic() - began
     time.sleep(5.0)
     used = processor_seconds(classic) - used
-    before, rest = requests(classic), processor_seconds(classic)
+    before, rest = requests_by_method(classic.metrics()), processor_seconds(classic)
     time.sleep(QUIET_SECONDS)
-    after, rest = requests(classic), processor_seconds(classic) - rest
-    quiet = {key: after[key] - before.get(key, 0) for key in after}
-    writes = sum(value for (method, _), value in quiet.items() if method not in {"GET", "LIST"})
+    quiet = requests_by_method(classic.metrics()) - before
+    rest = processor_seconds(classic) - rest
+    writes = quiet.total() - quiet["GET"] - quiet["LIST"]
     return {
         "Subscriptions created, s": created,
         "all plans complete, s": complete,
         "all Subscriptions AtLatestKnown, s": settled,
         "processor time of catalog-operator, s": used,
-        "resident, catalog-operator and what it started, MiB": resident(classic) / 2**20,
-        "requests until then, but for the lease": sum(before.values()),
-        "requests of a quiet minute, but for the lease": sum(quiet.values()),
+        "resident, catalog-operator and what it started, MiB": resident(classic),
+        "requests until then, but for the lease": before.total(),
+        "requests of a quiet minute, but for the lease": quiet.total(),
         "of these writes": writes,
         "processor time of a quiet minute, %": rest / QUIET_SECONDS * 100,
     }
@@ -115,18 +116,8 @@ def wait(classic: Classic, path: str, holds: Any, count: int) -> None:
         time.sleep(LOOK_SECONDS)
 
 
-def requests(classic: Classic) -> Mapping[tuple[str, str], float]:
-    """Of catalog-operator to the API server, by method and code."""
-    pattern = re.compile(r"^rest_client_requests_total\{(.*)\} (\S+)$", re.MULTILINE)
-    found = {}
-    for labels, value in pattern.findall(classic.metrics()):
-        named = dict(re.findall(r'(\w+)="([^"]*)"', labels))
-        found[named["method"], named["code"]] = float(value)
-    return found
-
-
-def processes(classic: Classic) -> Iterator[Path]:
-    """catalog-operator and the processes that it started."""
+def processes(classic: Classic) -> Iterator[int]:
+    """The ids of catalog-operator and of the processes that it started."""
     pid = classic.program.pid if classic.program else None
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -134,18 +125,17 @@ def processes(classic: Classic) -> Iterator[Path]:
         except OSError:
             continue
         if str(pid) in {folder.name, parent}:
-            yield folder
+            yield int(folder.name)
 
 
 def processor_seconds(classic: Classic) -> float:
     """Used by them until now, and by those that have ended."""
-    return sum(processor(int(folder.name)) for folder in processes(classic))
+    return sum(map(processor, processes(classic)))
 
 
 def resident(classic: Classic) -> float:
-    """Bytes of memory that they hold, what they share counted once for each."""
-    pages = (int((each / "statm").read_text().split()[1]) for each in processes(classic))
-    return sum(pages) * 4096.0
+    """MiB of memory that they hold, what they share counted once for each."""
+    return sum(map(resident_mib, processes(classic)))
 
 
 if __name__ == "__main__":
