@@ -132,7 +132,7 @@ Read = Callable[[Any, str], Any]
 
 
 @cache
-def _reader(kind: str, yaml: bool = False) -> Read:  # noqa: FBT
+def _reader(kind: str, yaml: bool = False) -> Read:
     """How a kind is read; the reader takes the value, None for absent, and its place."""
     if kind.startswith("[]"):
         return _list_reader(_reader(kind[2:], yaml))
@@ -224,7 +224,7 @@ def _map_reader(item: Read) -> Read:
     return mapping
 
 
-def _struct_reader(fields: tuple[_Field, ...], yaml: bool) -> Read:  # noqa: FBT
+def _struct_reader(fields: tuple[_Field, ...], yaml: bool) -> Read:
     known = {spelled: f.name for f in fields for spelled in (f.name.casefold(), f.name)}
     readers = [(f.name, f.optional, f.stays_empty, _reader(f.kind, yaml)) for f in fields]
     names = frozenset(f.name for f in fields)
