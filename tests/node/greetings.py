@@ -7,7 +7,6 @@ from e2e.node.cluster import Node
 from e2e.olm.api import Api
 
 GREETINGS = "greetings.greeter.example.com"
-WAIT_SECONDS = 60.0
 
 
 def greeting(called: str, **spec: str) -> dict[str, object]:
@@ -38,4 +37,4 @@ def said(api: Api, name: str) -> str:
 
 def wait_said(api: Api, name: str, text: str) -> None:
     """Waits until it says that."""
-    wait_until(lambda: said(api, name) == text, what=f"{name}: {text}", timeout=WAIT_SECONDS)
+    wait_until(lambda: said(api, name) == text, what=f"{name}: {text}")
