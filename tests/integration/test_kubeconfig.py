@@ -80,7 +80,7 @@ async def first_watch(path: Path) -> None:
     watcher = Watcher(load_access(str(path)), [source])
     watching = asyncio.create_task(watcher.run())
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await watcher.synced.wait()
             while source.path not in watcher._health._opened:  # noqa: ASYNC110 - it signals nobody
                 await asyncio.sleep(0.05)

@@ -37,7 +37,7 @@ async def listing(lister: Lister) -> None:
     """Has it list once more."""
     lister.tried.clear()
     lister.again.set()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await lister.tried.wait()
 
 

@@ -71,11 +71,11 @@ async def test_what_is_served_is_there_after_a_look_and_followed_from_then_on(
     asked = client.answers.total()
     await pulls.refresh()
     assert client.answers.total() == asked, "what is followed is not asked for"
-    await asyncio.wait_for(notified.wait(), 10)
+    await asyncio.wait_for(notified.wait(), 60)
     notified.clear()
     await asyncio.to_thread(world.remove, KIND)
     await until(pulls)
-    await asyncio.wait_for(notified.wait(), 10)
+    await asyncio.wait_for(notified.wait(), 60)
     acting.cancel()
 
 
@@ -111,7 +111,7 @@ async def test_kinds_that_go_and_come_again_are_noticed(
     await until(pulls)
     await asyncio.to_thread(world.serve_kinds)
     await asyncio.to_thread(world.mirrors, KIND, "m.local")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not pulls.settings.mirrors:
             await pulls.refresh()
             await asyncio.sleep(0.1)
@@ -147,7 +147,7 @@ async def test_who_may_not_read_them_is_reported_once_and_goes_on(
     assert "forbidden" in warnings[0]
     assert not pulls.settings.mirrors
     world.let_read("default")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not pulls.settings.mirrors:
             await pulls.refresh()
             await asyncio.sleep(0.1)

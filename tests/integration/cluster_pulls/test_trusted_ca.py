@@ -128,7 +128,7 @@ async def test_named_cas_stay_while_they_cannot_be_read(
         await pulls.refresh()
         await believed(pulls, ca_of(private))
         world.api.delete(binding)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not any("which Proxy cluster names" in message for message in caplog.messages):
                 await pulls.refresh()
                 await asyncio.sleep(0.1)

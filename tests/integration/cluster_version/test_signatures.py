@@ -200,7 +200,7 @@ async def test_config_maps_are_asked_first_and_what_was_found_is_stored(
     assert MANAGED in {each["metadata"]["name"] for each in await config_maps.list()}
     await client.delete(stored)
     keeping = asyncio.create_task(config_maps.keep(lambda: found.signatures, "test", 0.01))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not await client.find(CONFIG_MAP, MANAGED, NAMESPACE):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     keeping.cancel()

@@ -125,7 +125,7 @@ class TestOutage:
         time.sleep(3.0)  # long enough for the watch to notice and to fail more than once
         cluster.start_apiserver()
         world.api.delete(world.map_path())
-        within(20, lambda: world.api.get(world.map_path()) is not None, "it is back")
+        within(60, lambda: world.api.get(world.map_path()) is not None, "it is back")
         world.wait("Progressing", "True", message="Revision 1 has rolled out.")
         quiet(world)
         world.api.delete(world.map_path())

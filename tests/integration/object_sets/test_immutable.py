@@ -134,7 +134,7 @@ def test_what_would_lose_something_is_refused_and_goes_on_when_a_person_has_dele
     assert metadata(world.api.get(path_of(world, first)) or {})["uid"] == uid
     world.api.delete(path_of(world, first))
     world.wait("Succeeded", "True", name="2")
-    within(20, lambda: world.api.get(path_of(world, second)) is not None, "it is made anew")
+    within(60, lambda: world.api.get(path_of(world, second)) is not None, "it is made anew")
     world.api.delete(world.extension_path)
     world.api.wait_gone(world.extension_path)
 
@@ -201,7 +201,7 @@ def test_a_policy_that_denies_a_change_is_not_gone_around(world: World) -> None:
         with world.product.control_plane.client() as http:
             return http.patch(f"{path}?dryRun=All", json=patch, headers=headers).is_error
 
-    within(30, denied, "the policy is in force")
+    within(60, denied, "the policy is in force")
     world.apply(revision_of(world, reference, 2, [binding(world, "edit")]))
     world.wait("Progressing", "True", name="2", message="not to be changed")
     assert metadata(world.api.get(path) or {})["uid"] == uid

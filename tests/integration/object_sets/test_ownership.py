@@ -82,7 +82,7 @@ class TestOwnership:
                 for name, obj in found.items()
             }
 
-        within(20, lambda: sorted(verdicts().values()) == ["Retrying", "Succeeded"], "one has it")
+        within(60, lambda: sorted(verdicts().values()) == ["Retrying", "Succeeded"], "one has it")
         winner = next(name for name, reason in verdicts().items() if reason == "Succeeded")
         loser = next(name for name in pair if name != winner)
         assert world.map()["data"] == {"a": winner}
@@ -90,7 +90,7 @@ class TestOwnership:
         world.wait("Progressing", "True", name=loser, message=owner)
         world.product.control_plane.end(world.path(winner))
         world.wait("Succeeded", "True", name=loser)
-        within(10, lambda: world.map()["data"] == {"a": loser}, "the other has it now")
+        within(60, lambda: world.map()["data"] == {"a": loser}, "the other has it now")
 
     @pytest.mark.parametrize(
         ("policy", "taken"), [("Prevent", False), ("IfNoController", False), ("None", True)]

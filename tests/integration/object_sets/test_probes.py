@@ -165,7 +165,7 @@ def test_after_a_deadline_a_late_success_counts_and_archiving_cleans_up(
             return False
         return True
 
-    within(20, accepted, "a deadline of a minute is accepted")
+    within(60, accepted, "a deadline of a minute is accepted")
     world.wait("Progressing", "True", message="is rolling out")
     message = "Revision has not rolled out for 1 minute(s). Last status: Revision 1 is rolling out."
     late_one = world.api.wait_condition(

@@ -165,7 +165,7 @@ def test_an_api_that_does_not_answer_is_named_and_removal_goes_on_when_it_does(
         },
     }
     services = "/apis/apiregistration.k8s.io/v1/apiservices"
-    within(20, lambda: world.api.get(f"{services}/v1.{group}") is not None, "the group is served")
+    within(60, lambda: world.api.get(f"{services}/v1.{group}") is not None, "the group is served")
     world.apply(service)
     things = f"/apis/{group}/v1/namespaces/{world.namespace}/things/one"
 
@@ -176,7 +176,7 @@ def test_an_api_that_does_not_answer_is_named_and_removal_goes_on_when_it_does(
             return True
         return False
 
-    within(20, refused, "the API does not answer")
+    within(60, refused, "the API does not answer")
     world.api.delete(world.path())
     message = f"Thing {world.namespace}/one: "
     found = world.wait("Progressing", "True", message=message)

@@ -65,7 +65,7 @@ def test_what_never_rolled_out_goes_as_soon_as_something_newer_is_to_be_there(
         world.wait("Progressing", "False", name=gone, message=ARCHIVED)
         assert world.api.get(world.map_path(f"only-{gone}")) is None
     expected = [world.set_name("1"), world.set_name("4")]
-    within(20, lambda: active(world) == expected, "the status has one of those on the way")
+    within(60, lambda: active(world) == expected, "the status has one of those on the way")
     assert world.api.get(world.map_path("only-4")) is not None
     assert metadata(world.map("both"))["uid"] == uid
 
@@ -108,7 +108,7 @@ def test_archiving_the_newest_leaves_what_the_one_in_service_has(
     after = world.api.get(definition(group)) or {}
     assert metadata(after).get("uid") == metadata(before)["uid"]
     assert not metadata(after).get("deletionTimestamp")
-    within(20, lambda: world.map("both")["data"]["n"] == "1", "what is in service is as it was")
+    within(60, lambda: world.map("both")["data"]["n"] == "1", "what is in service is as it was")
 
 
 def webhook(world: World, name: str, number: int) -> KubeObject:
