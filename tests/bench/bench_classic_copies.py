@@ -15,8 +15,8 @@ from api.operators.names import V1ALPHA1
 from e2e.harness.process import ChildProcess
 from e2e.olm.classic import Classic, Place
 from olm_runtime.kube.media_types import METADATA_LIST
+from tests.bench.classic_requests import requests, wait_calm
 from tests.bench.processes import cpu_seconds, status_mib
-from tests.bench.samples import requests_by_method
 from tests.bench.worlds import classic_world
 
 CREATORS = 4
@@ -55,7 +55,7 @@ def measure(classic: Classic, namespaces: int, operators: int) -> dict[str, floa
     figures = {"operators Succeeded, s": time.monotonic() - began}
     wait_copies(classic, at_least=namespaces * operators)
     figures["all copies made, s"] = time.monotonic() - began
-    wait_calm(classic)
+    wait_calm(classic, calm=SETTLED_SECONDS, pause=LOOK_SECONDS)
     figures["processor time of olm-operator, s"] = cpu_seconds(operator(classic))
     figures["resident, MiB"] = status_mib(operator(classic), "VmRSS")
     figures["resident at most, MiB"] = status_mib(operator(classic), "VmHWM")
@@ -64,7 +64,9 @@ def measure(classic: Classic, namespaces: int, operators: int) -> dict[str, floa
     began = time.monotonic()
     classic.restart_operator(kill=True)
     figures["restart, s"] = time.monotonic() - began
-    figures["calm after a restart, s"] = wait_calm(classic)
+    figures["calm after a restart, s"] = wait_calm(
+        classic, calm=SETTLED_SECONDS, pause=LOOK_SECONDS
+    )
     figures["requests of a restart"] = requests(classic)
     figures["resident at most after a restart, MiB"] = status_mib(operator(classic), "VmHWM")
     return figures
@@ -90,18 +92,6 @@ def wait_copies(classic: Classic, *, at_least: int) -> None:
             time.sleep(LOOK_SECONDS)
 
 
-def wait_calm(classic: Classic) -> float:
-    """Seconds until there was no request for a while, but for the lease."""
-    began = since = time.monotonic()
-    last = requests(classic)
-    while time.monotonic() - since < SETTLED_SECONDS:
-        time.sleep(LOOK_SECONDS)
-        now = requests(classic)
-        if now != last:
-            last, since = now, time.monotonic()
-    return since - began
-
-
 def quiet(classic: Classic) -> dict[str, float]:
     used, asked = cpu_seconds(operator(classic)), requests(classic)
     time.sleep(QUIET_SECONDS)
@@ -118,11 +108,6 @@ def edit_reverted(classic: Classic, name: str) -> float:
     began = time.monotonic()
     place.wait("clusterserviceversions", name, lambda obj: obj["spec"]["displayName"] != "mine")
     return time.monotonic() - began
-
-
-def requests(classic: Classic) -> int:
-    """Of olm-operator to the API server, but for the lease."""
-    return requests_by_method(classic.operator_metrics()).total()
 
 
 def operator(classic: Classic) -> ChildProcess:

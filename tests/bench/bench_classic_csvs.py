@@ -16,8 +16,8 @@ import yaml
 from api.operators.names import V1, V1ALPHA1
 from e2e.olm.classic import Classic, status
 from e2e.olm.csvs import cluster_service_version
+from tests.bench.classic_requests import requests, wait_calm
 from tests.bench.processes import cpu_seconds
-from tests.bench.samples import requests_by_method
 from tests.bench.worlds import classic_world
 
 CREATORS = 4
@@ -57,7 +57,7 @@ def measure(classic: Classic, count: int) -> dict[str, float]:
     began = time.monotonic()
     classic.restart_operator(kill=True)
     restarted = time.monotonic() - began
-    quiet = until_quiet(classic)
+    quiet = wait_calm(classic, calm=2.0, pause=LOOK_SECONDS)
     before, rest = requests(classic), cpu_seconds(classic.operator)
     time.sleep(QUIET_SECONDS)
     return {
@@ -89,22 +89,6 @@ def wait(classic: Classic, count: int) -> None:
         if time.monotonic() > until:
             raise TimeoutError(CSVS)
         time.sleep(LOOK_SECONDS)
-
-
-def until_quiet(classic: Classic) -> float:
-    """Seconds until the last request before two seconds without one."""
-    began, last, known = time.monotonic(), time.monotonic(), requests(classic)
-    while time.monotonic() - last < 2.0:
-        time.sleep(LOOK_SECONDS)
-        now = requests(classic)
-        if now != known:
-            known, last = now, time.monotonic()
-    return last - began
-
-
-def requests(classic: Classic) -> int:
-    """Of olm-operator to the API server, without leases."""
-    return requests_by_method(classic.operator_metrics()).total()
 
 
 if __name__ == "__main__":

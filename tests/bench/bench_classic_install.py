@@ -19,6 +19,7 @@ from typing import Any
 from api.objects import KubeObject
 from api.operators.names import V1ALPHA1
 from e2e.harness.images import catalog_image
+from e2e.harness.metrics import requests_by_method
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.classic import Classic, Place, status
 from e2e.olm.fbc import package_blobs
@@ -26,7 +27,6 @@ from tests.bench.bench_catalogd import generate
 from tests.bench.bench_shared_serving import CATALOGS, MEGABYTES
 from tests.bench.catalogd.usage import processor
 from tests.bench.processes import resident_mib
-from tests.bench.samples import requests_by_method
 from tests.bench.worlds import classic_world
 
 CREATORS = 8

@@ -1,11 +1,8 @@
 """What is measured again and again while programs run, and what follows from it. Pure."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-
-from prometheus_client.parser import text_string_to_metric_families
 
 WINDOW_SECONDS = 300.0
 """Over which the rules take rates, and for how long what they say has to hold."""
@@ -27,16 +24,6 @@ class Sample:
 
 
 Value = Callable[[Sample], float]
-
-
-def requests_by_method(metrics: str) -> Counter[str]:
-    """How many a program has sent to the API server, but for its lease."""
-    sent: Counter[str] = Counter()
-    for family in text_string_to_metric_families(metrics):
-        for sample in family.samples:
-            if sample.name == "rest_client_requests_total":
-                sent[sample.labels["method"]] += int(sample.value)
-    return sent
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float:

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from e2e.harness.images import catalog_image
+from e2e.harness.metrics import summed
 from e2e.harness.ports import free_port
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path, extension_path
@@ -39,15 +39,8 @@ class Reconciles:
 
     def counted(self) -> Counter[str]:
         text = self._scraper.scrape(self._token).raise_for_status().text
-        return Counter(
-            {
-                sample.labels["extension"]: int(sample.value)
-                for family in text_string_to_metric_families(text)
-                for sample in family.samples
-                if sample.name == "operator_controller_extension_errors_total"
-                and sample.labels["reason"] == "InvalidConfiguration"
-            }
-        )
+        name, reason = "operator_controller_extension_errors_total", "InvalidConfiguration"
+        return summed(text, name, "extension", reason=reason)
 
     def at_rest(self) -> Counter[str]:
         """The counts once they stay."""

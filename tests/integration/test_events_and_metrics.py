@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from api.objects import KubeObject, condition, metadata
+from e2e.harness.metrics import requests_by_method, summed
 from e2e.harness.ports import free_port
 from e2e.olm.api import Api, extension_path
 from e2e.olm.bundles import BundleSpec
@@ -235,19 +235,9 @@ def requests_once_quiet(scraper: Scraper, token: str) -> Counter[str]:
         before = reconciles
         reconciles = summed(text, "controller_runtime_reconcile_total", "controller")
         if before == reconciles:
-            return summed(text, "rest_client_requests_total", "method")
+            return requests_by_method(text)
         assert time.monotonic() < deadline, text
         time.sleep(1)
-
-
-def summed(text: str, name: str, label: str) -> Counter[str]:
-    """The samples of a metric, by the value of a label."""
-    found: Counter[str] = Counter()
-    for family in text_string_to_metric_families(text):
-        for sample in family.samples:
-            if sample.name == name:
-                found[sample.labels[label]] += int(sample.value)
-    return found
 
 
 def until(scraper: Scraper, token: str, holds: Callable[[str], bool]) -> str:

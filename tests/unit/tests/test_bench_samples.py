@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.bench.samples import Sample, alarms, growth, requests_by_method, slope
+from tests.bench.samples import Sample, alarms, growth, slope
 
 STEP, MINUTES = 5.0, 20
 
@@ -56,13 +56,3 @@ def test_growth_leaves_the_first_quarter_out() -> None:
     cut = MINUTES * 60 / 4
     measured = [w if w.at < cut else s for w, s in zip(warm, steady, strict=True)]
     assert growth(measured) == pytest.approx(30)
-
-
-def test_requests_are_counted_by_method_whatever_came_of_them() -> None:
-    counted = [("200", "GET", 5), ("404", "GET", 2), ("200", "PATCH", 1)]
-    lines = [
-        f'rest_client_requests_total{{code="{code}",method="{method}"}} {number}.0\n'
-        for code, method, number in counted
-    ]
-    metrics = "# TYPE rest_client_requests counter\n" + "".join(lines) + "other_total 7.0\n"
-    assert requests_by_method(metrics) == {"GET": 7, "PATCH": 1}
