@@ -27,6 +27,7 @@ from typing import Any, Self
 from urllib.parse import urlencode
 
 import httpx
+import yaml
 
 from api.objects import condition
 from e2e.harness.controlplane import ControlPlane
@@ -34,6 +35,7 @@ from e2e.harness.images import catalog_image
 from e2e.harness.process import ChildProcess
 from e2e.harness.registry import Registry
 from e2e.olm.api import OLM
+from e2e.olm.manifests import catalog
 from e2e.olm.programs import Olm
 from tests.bench.catalogd.load import Load, generator, measure
 from tests.bench.catalogd.other import other_catalogd
@@ -117,6 +119,9 @@ class Bench:
         self.registry = self._open.enter_context(Registry(work / "r"))
         self.olm = Olm(work / "olm", self.control_plane, self.registry)
         self.olm.install()
+        # The first object of a definition that is new takes the API server two seconds.
+        first = catalog("first", "registry.example.com/first:v1")
+        self.control_plane.kubectl("create", "--dry-run=server", "-f", "-", stdin=first)
         self._open.callback(self.stop)
         self._child: ChildProcess | None = None
         self.start()
@@ -148,12 +153,11 @@ class Bench:
     def ingest(self, name: str, files: dict[str, bytes]) -> dict[str, float]:
         """From the creation of the catalog to Serving."""
         reference = self.registry.push(catalog_image(files), name, tag="v1").tag_reference
+        body = yaml.safe_load(catalog(name, reference))
         with self.control_plane.client() as client:
-            # The first object of a definition that is new takes the API server two seconds.
-            _create(client, name, reference, dryRun="All")
 
             async def work() -> None:
-                _create(client, name, reference)
+                client.post(f"{OLM}/clustercatalogs", json=body).raise_for_status()
                 await asyncio.to_thread(_until_serving, client, name)
 
             return asyncio.run(timed(self.pid, work))
@@ -250,16 +254,6 @@ class Bench:
                 return client.head(f"/catalogs/{name}/api/v1/all").status_code
         except httpx.TransportError:
             return 0
-
-
-def _create(client: httpx.Client, name: str, reference: str, **params: str) -> None:
-    body = {
-        "apiVersion": "olm.operatorframework.io/v1",
-        "kind": "ClusterCatalog",
-        "metadata": {"name": name},
-        "spec": {"source": {"type": "Image", "image": {"ref": reference}}},
-    }
-    client.post(f"{OLM}/clustercatalogs", params=params, json=body).raise_for_status()
 
 
 def _until_serving(client: httpx.Client, name: str) -> None:
