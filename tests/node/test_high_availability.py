@@ -11,7 +11,6 @@ from typing import Self
 import httpx
 import pytest
 
-from e2e.harness.client import PATIENCE_SECONDS
 from e2e.harness.controlplane import wait_until
 from e2e.node.cluster import Node
 from e2e.node.kills import kill_pod
@@ -29,7 +28,7 @@ LEASE_OF = {
     "operator-controller": "9c4404e7.operatorframework.io",
 }
 PAUSE_SECONDS = 0.05
-RECONNECT_SECONDS = 30.0
+RECONNECT_SECONDS = 5.0
 """For how long a client connects anew where a process was killed."""
 MOST_REQUESTS = 5000
 NAME = "served"
@@ -104,7 +103,7 @@ class Reader:
         deadline = time.monotonic() + self._patience
         while True:
             try:
-                return httpx.get(URL, verify=self._trust, timeout=PATIENCE_SECONDS, trust_env=False)
+                return httpx.get(URL, verify=self._trust, timeout=10.0, trust_env=False)
             except (httpx.NetworkError, httpx.RemoteProtocolError):
                 if time.monotonic() > deadline:
                     raise
