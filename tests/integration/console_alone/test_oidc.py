@@ -55,7 +55,6 @@ def described(port: int, tmp_path_factory: pytest.TempPathFactory) -> Providers:
             redirect=f"https://{HOST}:{port}/sign-in/callback",
             left=f"https://{HOST}:{port}/sign-in",
             people={"alice": "alice@example.com", "nameless": ""},
-            lifetime=f"{LIFETIME_SECONDS}s",
         )
         for kind in (OpenIdProvider, Dex)
     }
@@ -116,6 +115,21 @@ def provider(providers: Providers, no_dex: str, request: pytest.FixtureRequest) 
     if kind is Dex and no_dex:
         leave_out("dex", no_dex)
     return providers[kind]
+
+
+@pytest.fixture
+def brief_provider(provider: OpenIdProvider) -> Iterator[OpenIdProvider]:
+    """It gives tokens that end after LIFETIME_SECONDS; with a browser that can be too soon."""
+    lasting = provider.lifetime
+    _give_tokens_for(provider, f"{LIFETIME_SECONDS}s")
+    yield provider
+    _give_tokens_for(provider, lasting)
+
+
+def _give_tokens_for(provider: OpenIdProvider, lifetime: str) -> None:
+    provider.stop()
+    provider.lifetime = lifetime
+    provider.start()
 
 
 def _issuer(provider: OpenIdProvider) -> dict[str, str]:
@@ -258,18 +272,18 @@ async def test_a_way_back_counts_once_and_for_its_browser(
 
 @with_both
 async def test_a_session_lasts_as_long_as_tokens_are_renewed(
-    serve: Serve, provider: OpenIdProvider, monkeypatch: pytest.MonkeyPatch
+    serve: Serve, brief_provider: OpenIdProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(program, "TIDY_SECONDS", 1.0)
     scopes = [f"--oidc-scope={each}" for each in ("email", "offline_access")]
     async with serve(*scopes) as browser:
-        await browser.get(await _way_back(browser, provider))
+        await browser.get(await _way_back(browser, brief_provider))
         await asyncio.sleep(LIFETIME_SECONDS + 2)
         shown = await browser.get("/doctor")
         assert "oidc:alice@example.com" in shown.text
         assert "Unauthorized" not in shown.text
     async with serve() as browser:
-        await browser.get(await _way_back(browser, provider))
+        await browser.get(await _way_back(browser, brief_provider))
         await asyncio.sleep(LIFETIME_SECONDS)
         assert (await browser.get("/nothing")).status_code == 401, "it had no refresh token"
 
