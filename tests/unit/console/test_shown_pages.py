@@ -61,7 +61,7 @@ def sent(packed: bytes) -> Mapping[str, str]:
 
 async def got(viewer: Viewer) -> Mapping[str, str]:
     """What a browser is sent next."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await viewer.wait()
     return sent(viewer.take())
 

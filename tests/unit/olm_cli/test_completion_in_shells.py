@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-PATIENCE = 30
+PATIENCE = 60
 """Seconds until a shell that shows nothing is given up."""
 BASH = ("bash", "--norc", "--noprofile", "-i")
 ZSH = ("zsh", "-f", "-i")

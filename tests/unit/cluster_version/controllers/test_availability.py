@@ -82,13 +82,13 @@ class World:
         self.availability.follow(Wanted(replace(QUESTION, **change), "amd64"))
 
     async def has_asked(self, times: int) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(self.asked) < times:  # noqa: ASYNC110 - it signals nobody
                 await asyncio.sleep(0)
 
     async def changed(self) -> dict[str, Any]:
         """The status after the next change."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await self._notified.wait()
         self._notified.clear()
         return self.status()

@@ -64,7 +64,7 @@ class World:
         return step
 
     async def next(self) -> Step:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             return await self.steps.get()
 
     async def none(self) -> None:
@@ -242,6 +242,6 @@ async def test_a_release_is_recorded_before_any_of_it_is_applied(begin: Begin) -
     await asyncio.sleep(0.05)
     assert step.limit == 0.0, "the status does not name it yet"
     world.worker.note_recorded("image@1.0.1")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not step.limit:  # noqa: ASYNC110
             await asyncio.sleep(0)

@@ -108,12 +108,12 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def watching(
-    world: World, *, scope: Scope = SCOPE, patience: float = 2.0
+    world: World, *, scope: Scope = SCOPE, patience: float = 30.0
 ) -> AsyncIterator[tuple[ManagedWatches, Notified]]:
     notified = Notified()
     watches = ManagedWatches(notified, APPLIER)
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             watches.ensure(OWNER, world, [scope], every_change_of=DEPLOYMENT.__eq__)  # type: ignore[arg-type]
             await watches.settle(OWNER, patience)
             yield watches, notified

@@ -15,7 +15,7 @@ from olm_runtime.kube.errors import ApiError
 from olm_runtime.lanes import Place, Priority
 from olm_runtime.outcome import Blocked, Done, Failed, Outcome, Retry, Wait
 
-PATIENCE = 5.0
+PATIENCE = 60.0
 SOON = 0.001
 """A back-off in these tests: long enough to be a timer, too short to be noticed."""
 

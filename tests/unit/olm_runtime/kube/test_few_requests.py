@@ -165,13 +165,13 @@ async def test_a_server_that_is_stuck_holds_nothing() -> None:
     async with served(stuck) as (requests, url):
         with pytest.raises(TimeoutError):
             await requests.send("GET", url, [], None, Bounds(connect=5.0, total=0.05))
-        await asyncio.wait_for(gone.wait(), 5.0)
+        await asyncio.wait_for(gone.wait(), 60.0)
         gone.clear()
         asking = asyncio.create_task(requests.send("GET", url, [], None, BOUNDS))
         await asyncio.sleep(0.05)
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
-        await asyncio.wait_for(gone.wait(), 5.0)
+        await asyncio.wait_for(gone.wait(), 60.0)
 
 
 async def test_headers_smuggle_no_others() -> None:

@@ -18,7 +18,7 @@ from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.http2 import Connections, Stream
 from olm_runtime.kube.long_answers import FEW, LongAnswers
 
-SECONDS = 10.0
+SECONDS = 60.0
 MOST = 3
 """Answers that the server sends at once over a connection."""
 

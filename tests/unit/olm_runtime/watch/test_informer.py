@@ -23,7 +23,7 @@ from olm_runtime.watch.informer import Hooks, Informer, Selection
 from olm_runtime.watch.store import Store
 
 THING = GVK("example.com", "v1", "Thing")
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 def thing(name: str, version: int) -> KubeObject:
