@@ -27,8 +27,9 @@ from tests.bench.worlds import in_thread, olm_world
 
 FEW = 10
 """Of them looks are measured, when there are no others and when there are all."""
-NEWCOMERS = 40
-"""At most so many are installed while phases last."""
+NEWCOMERS = 20
+"""At most so many are installed while a phase lasts; a long one would leave none for the next."""
+PHASES_WITH_NEWCOMERS = 4
 NEWCOMER_PAUSE_SECONDS = 5.0
 CALM_SECONDS = 20.0
 """Until memory is read again after the last phase."""
@@ -56,7 +57,6 @@ class Life:
 
     def __init__(self, world: World, count: int) -> None:
         self._world, self._count = world, count
-        self._newcomers = world.take(NEWCOMERS)
         self._visitor = Api(world.olm.control_plane)
         self.phases: list[Phase] = []
         self.looks: dict[int, float] = {}
@@ -112,10 +112,11 @@ class Life:
 
     def _arriving(self, phase: Phase) -> AbstractContextManager[None]:
         """One more extension after another, while this lasts."""
+        packages = self._world.take(NEWCOMERS)
 
         def arrive(over: threading.Event) -> None:
-            while self._newcomers and not over.is_set():
-                phase.newcomers.append(self._world.arrive(self._newcomers.pop(), self._visitor))
+            while packages and not over.is_set():
+                phase.newcomers.append(self._world.arrive(packages.pop(), self._visitor))
                 over.wait(NEWCOMER_PAUSE_SECONDS)
 
         return in_thread("newcomers", arrive)
@@ -145,7 +146,7 @@ def main() -> None:
     ):
         # The garbage collector learns of new kinds at its start, else every half minute.
         olm.control_plane.restart_controller_manager()
-        world = World(olm, api, given.count + NEWCOMERS)
+        world = World(olm, api, given.count + PHASES_WITH_NEWCOMERS * NEWCOMERS)
         world.publish()
         life = Life(world, given.count)
         life.run(looks=not given.without_looks)
