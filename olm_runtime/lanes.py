@@ -13,7 +13,7 @@ next is begun.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from enum import IntEnum
 from typing import Generic, NamedTuple, TypeVar
 
@@ -44,6 +44,10 @@ _Entry = tuple[Priority, float, int, Key]
 """Priority, since when, and the number of its arrival, by which no two are equal."""
 
 
+def by_arrival(_: object) -> None:
+    """For keys that all have the place of their arrival."""
+
+
 class Lane(Generic[Key]):
     """Keys that wait, and the slots that they wait for; `newest_too`: as said above."""
 
@@ -68,26 +72,27 @@ class Lane(Generic[Key]):
         known = self._waiting.get(key)
         if known is None:
             self._arrivals += 1
-            number = self._arrivals
+            self._enter((*place, self._arrivals, key))
         elif known[0] < place.priority:
-            self._take_out(known)
-            number = known[2]
-        else:
-            return
-        entry = (place.priority, place.since, number, key)
-        self._waiting[key] = entry
-        insort(self._in_order, entry)
+            self._move(known, place)
 
     def remove(self, key: Key) -> None:
         """Has a key wait no more. Raises KeyError if it does not."""
         self._take_out(self._waiting.pop(key))
 
-    def pop(self) -> tuple[Key, Place]:
-        """The key whose turn it is, and its place. Raises IndexError if none waits."""
-        priority, since, _, key = self._next()
+    def pop(self, place: Callable[[Key], Place | None] = by_arrival) -> tuple[Key, Place]:
+        """The key whose turn it is, and its place. Raises IndexError if none waits.
+
+        `place` gives that of a key by now. One that became less urgent as it waited goes on waiting
+        with those that it equals now, else it would go before what was begun before it.
+        """
+        entry = self._next()
+        while (now := place(entry[3])) and now.priority < entry[0]:
+            self._move(entry, now)
+            entry = self._next()
         self._turn = (self._turn + 1) % TURNS
-        self.remove(key)
-        return key, Place(priority, since)
+        self.remove(entry[3])
+        return entry[3], Place(*entry[:2])
 
     def _next(self) -> _Entry[Key]:
         last = self._in_order[-1]
@@ -96,6 +101,14 @@ class Lane(Generic[Key]):
         if self._turn == 0 and self.newest_too and len(self._waiting) > self.slots:
             return last
         return self._in_order[bisect_left(self._in_order, last[0], key=lambda entry: entry[0])]
+
+    def _move(self, entry: _Entry[Key], place: Place) -> None:
+        self._take_out(entry)
+        self._enter((*place, *entry[2:]))
+
+    def _enter(self, entry: _Entry[Key]) -> None:
+        self._waiting[entry[3]] = entry
+        insort(self._in_order, entry)
 
     def _take_out(self, entry: _Entry[Key]) -> None:
         del self._in_order[bisect_left(self._in_order, entry)]

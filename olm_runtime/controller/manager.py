@@ -29,12 +29,11 @@ from olm_runtime.controller.workqueue import (
     Backoff,
     Fairness,
     WorkQueue,
-    by_arrival,
 )
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.waiting import wait_until_served
-from olm_runtime.lanes import Place, Priority
+from olm_runtime.lanes import Place, Priority, by_arrival
 from olm_runtime.metrics.queue_meter import Queue
 from olm_runtime.watch.informer import Hooks, Informer, Selection
 from olm_runtime.watch.packed_store import PackedStore

@@ -22,7 +22,7 @@ from olm_runtime.controller.attempt import attempt, failure_of
 from olm_runtime.controller.priority import PriorityGate
 from olm_runtime.kube.errors import ApiError
 from olm_runtime.kube.request_slots import Asking, asking
-from olm_runtime.lanes import Lane, Place, Priority
+from olm_runtime.lanes import Lane, Place, Priority, by_arrival
 from olm_runtime.metrics.queue_meter import QueueMeter
 from olm_runtime.outcome import Blocked, Done, Failed, Outcome, Retry, Wait
 
@@ -90,10 +90,6 @@ class _Slot(Generic[Key]):
 
 async def log_only(_: object, __: Failed) -> None:
     """For keys that have no status to report a failure in."""
-
-
-def by_arrival(_: object) -> None:
-    """For keys that all have the place of their arrival."""
 
 
 class WorkQueue(Generic[Key]):
@@ -202,7 +198,7 @@ class WorkQueue(Generic[Key]):
         now = asyncio.get_running_loop().time()
         for lane in self._lanes:
             while len(lane) and lane.taken < lane.slots and self._may_begin(lane):
-                key, place = lane.pop()
+                key, place = lane.pop(self._place)
                 lane.taken += 1
                 self._active.add(key)
                 group.create_task(self._work(key, _Slot(lane, Asking(place), now)))

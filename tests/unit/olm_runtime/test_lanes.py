@@ -63,6 +63,20 @@ def test_a_key_that_waits_becomes_more_urgent_and_never_less() -> None:
     assert taken(lane, 1) == "b"
 
 
+def test_keys_whose_urgency_has_ended_give_way_to_what_was_begun() -> None:
+    lane: Lane[str] = Lane(slots=1, newest_too=False)
+    for number, key in enumerate("abcd"):
+        lane.add(key, urgent(number))
+    assert lane.pop() == ("a", urgent(0))
+    by_now = {key: normal(number) for number, key in enumerate("abcd")}
+    lane.add("a", by_now["a"])
+    lane.add("X", urgent(9))
+    assert lane.pop(by_now.get) == ("X", urgent(9))
+    assert lane.pop(by_now.get) == ("b", normal(1)), "it has waited longest"
+    assert lane.pop(by_now.get) == ("a", normal(0))
+    assert lane.pop(by_now.get) == ("c", normal(2))
+
+
 def test_a_key_that_was_removed_waits_no_more() -> None:
     lane: Lane[str] = Lane(slots=1)
     lane.add("a", normal(0))

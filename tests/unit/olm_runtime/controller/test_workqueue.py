@@ -121,6 +121,19 @@ async def test_keys_are_handled_by_the_places_that_they_are_given() -> None:
     assert handle.calls == ["new", "begun", "a", "c", "b"]
 
 
+async def test_what_was_begun_goes_on_before_others_whose_urgency_ends_as_they_wait() -> None:
+    handle = Scripted()
+    places = {key: Place(Priority.HIGH, number) for number, key in enumerate("abcd")}
+    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), workers=1, place=places.get)
+    for key in "bcd":
+        queue.add(key)
+    places |= {key: Place(Priority.NORMAL, place.since) for key, place in places.items()}
+    queue.add("a")
+    async with running(queue):
+        await settled()
+    assert handle.calls == ["d", "a", "b", "c"], "the newest, the oldest, the one that came first"
+
+
 async def test_keys_of_low_priority_leave_the_slots_to_others_and_are_handled_too() -> None:
     gate = asyncio.Event()
     begun: list[str] = []
