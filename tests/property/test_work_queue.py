@@ -20,7 +20,7 @@ PLACES = st.builds(Place, st.sampled_from(Priority), st.floats(0, 100))
 
 
 class Waiting(RuleBasedStateMachine):
-    """Keys that come to a lane and are taken from it, in any order."""
+    """Keys that come to a lane, lose their urgency and are taken from it, in any order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,10 +39,16 @@ class Waiting(RuleBasedStateMachine):
             self.places[key] = place
 
     @precondition(lambda self: self.places)
+    @rule(data=st.data())
+    def loses_its_urgency(self, data: st.DataObject) -> None:
+        key = data.draw(st.sampled_from(sorted(self.places)))
+        self.places[key] = Place(Priority.LOW, self.places[key].since)
+
+    @precondition(lambda self: self.places)
     @rule()
     def is_taken(self) -> None:
         waiting = dict(self.places)
-        key, place = self.lane.pop()
+        key, place = self.lane.pop(self.places.get)
         assert place.priority == self.places[key].priority
         del self.places[key], self.bounds[key]
         longest = next(iter(waiting))
