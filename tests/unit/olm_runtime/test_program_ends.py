@@ -4,6 +4,7 @@ import errno
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
@@ -38,6 +39,30 @@ def test_what_ends_a_program_is_reported(raised: Exception, message: str) -> Non
     with pytest.raises(SystemExit) as ended:
         run(main)
     assert ended.value.code == message
+
+
+SLEEPER = """
+import asyncio, gc
+from olm_runtime.program import run
+
+async def main():
+    print("ready", flush=True)
+    try:
+        await asyncio.sleep(600)
+    finally:
+        print("looks for cycles:", gc.isenabled(), flush=True)
+
+run(main)
+"""
+
+
+def test_a_program_that_is_asked_to_end_looks_for_no_cycles() -> None:
+    with subprocess.Popen([sys.executable, "-c", SLEEPER], stdout=PIPE, text=True) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "ready\n"
+        program.terminate()
+        assert program.stdout.read() == "looks for cycles: False\n"
+    assert program.returncode == 0
 
 
 def test_a_broken_kubeconfig_ends_operator_controller_with_a_sentence(tmp_path: Path) -> None:
