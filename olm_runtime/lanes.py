@@ -40,8 +40,12 @@ class Place(NamedTuple):
     since: float
 
 
-_Entry = tuple[Priority, float, int, Key]
-"""Priority, since when, and the number of its arrival, by which no two are equal."""
+class _Entry(NamedTuple, Generic[Key]):
+    """A key that waits, by its place and the number of its arrival, which no other has."""
+
+    place: Place
+    number: int
+    key: Key
 
 
 def by_arrival(_: object) -> None:
@@ -72,8 +76,8 @@ class Lane(Generic[Key]):
         known = self._waiting.get(key)
         if known is None:
             self._arrivals += 1
-            self._enter((*place, self._arrivals, key))
-        elif known[0] < place.priority:
+            self._enter(_Entry(place, self._arrivals, key))
+        elif known.place.priority < place.priority:
             self._move(known, place)
 
     def remove(self, key: Key) -> None:
@@ -87,12 +91,12 @@ class Lane(Generic[Key]):
         with those that it equals now, else it would go before what was begun before it.
         """
         entry = self._next()
-        while (now := place(entry[3])) and now.priority < entry[0]:
+        while (now := place(entry.key)) and now.priority < entry.place.priority:
             self._move(entry, now)
             entry = self._next()
         self._turn = (self._turn + 1) % TURNS
-        self.remove(entry[3])
-        return entry[3], Place(*entry[:2])
+        self.remove(entry.key)
+        return entry.key, entry.place
 
     def _next(self) -> _Entry[Key]:
         last = self._in_order[-1]
@@ -100,14 +104,15 @@ class Lane(Generic[Key]):
             return next(iter(self._waiting.values()))
         if self._turn == 0 and self.newest_too and len(self._waiting) > self.slots:
             return last
-        return self._in_order[bisect_left(self._in_order, last[0], key=lambda entry: entry[0])]
+        oldest = bisect_left(self._in_order, last.place.priority, key=lambda e: e.place.priority)
+        return self._in_order[oldest]
 
     def _move(self, entry: _Entry[Key], place: Place) -> None:
         self._take_out(entry)
-        self._enter((*place, *entry[2:]))
+        self._enter(entry._replace(place=place))
 
     def _enter(self, entry: _Entry[Key]) -> None:
-        self._waiting[entry[3]] = entry
+        self._waiting[entry.key] = entry
         insort(self._in_order, entry)
 
     def _take_out(self, entry: _Entry[Key]) -> None:
