@@ -109,16 +109,11 @@ PARTS: Mapping[str, Part] = {
     ),
     "controller": Part(
         "tests.bench.bench_controller",
-        ("--only", "many", "real", "delete"),
+        ("--only", "real"),
         {
-            "installation of 100, CPU of the API server (s)": _at(
-                f"{MANY} at once, CPU of the API server (s)"
-            ),
             "bundle with 17 definitions, CPU of the API server (s)": _at(
                 "a real bundle with 17 CRDs, CPU of the API server (s)"
             ),
-            "deletion of 100 (s)": _at(f"delete {MANY} (s)"),
-            "the same, CPU (s)": _at(f"delete {MANY}, CPU (s)"),
         },
     ),
     "life": Part(
@@ -129,7 +124,9 @@ PARTS: Mapping[str, Part] = {
             "resident, 100 updated (MiB)": _of("update", "resident_mib"),
             "resident, 100 deleted (MiB)": _of("delete", "resident_mib"),
             "the same, 20 s later (MiB)": _of("afterwards", "resident_mib"),
-            "deletion of 100 with newcomers, CPU (s)": _of("delete", "controller_cpu"),
+            "installation of 100, CPU of the API server (s)": _of("install", "api_server_cpu"),
+            "deletion of 100 (s)": _of("delete", "seconds"),
+            "the same, CPU (s)": _of("delete", "controller_cpu"),
             "a new one, while 100 are installed (s)": _of("install", "newcomers"),
             "the same, while they are updated (s)": _of("update", "newcomers"),
             "the same, after a restart with them (s)": _of("restart", "newcomers"),
