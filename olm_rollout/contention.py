@@ -49,9 +49,14 @@ class Contention:
         """Seconds until it is over, if nothing happens until then."""
         return max(0.0, self.last + self.pause + PEACE_SECONDS - now)
 
-    def seconds_until_due(self, now: float) -> float:
-        """Seconds until the next reconcile for it: to restore the object, or to report the end."""
-        return self.pause_left(now) or self.seconds_left(now)
+    def due(self, looked: float) -> float:
+        """The moment of the next reconcile for it: to restore the object, or to report the end.
+
+        `looked`: the moment by which it was decided last whether to restore it. By a later one the
+        pause may be over though the object was left alone because of it.
+        """
+        paused_until = self.last + self.pause
+        return paused_until if looked < paused_until else paused_until + PEACE_SECONDS
 
 
 def after(known: Contention | None, taken: frozenset[Held], now: float) -> Contention:

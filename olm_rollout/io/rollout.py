@@ -90,16 +90,20 @@ class Rollout:
     newer: Newer
     settled: bool
     check: Callable[[], None] = lambda: None
+    monotonic: Callable[[], float] = time.monotonic
     _key: OwnerKey = field(init=False)
     _slots: asyncio.Semaphore = field(init=False)
     _writer: ObjectWriter = field(init=False)
     _prober: Prober = field(init=False)
     _created: set[ObjectKey] = field(default_factory=set)
+    _begun: float = field(init=False)
+    """The moment by which it is decided which objects are left alone, in all of a run."""
     _few: frozenset[Place] = frozenset()
     """Of which the revision has few objects, which are watched by name."""
 
     def __post_init__(self) -> None:
         self._key = (self.owner.kind, self.owner.name)
+        self._begun = self.monotonic()
         self._slots = asyncio.Semaphore(PARALLEL_REQUESTS)
         self._writer = ObjectWriter(self.client, self.owner)
         self._prober = Prober(
@@ -122,12 +126,12 @@ class Rollout:
                 return Progress(
                     waiting=tuple(waiting),
                     unhealthy=tuple(unhealthy),
-                    contended=self._messages(self.applied.reported(time.monotonic())),
+                    contended=self._messages(self.applied.reported(self.monotonic())),
                 )
         self.applied.complete = True
-        now = time.monotonic()
+        now = self.monotonic()
         contended = self.applied.reported(now)
-        due = (contention.seconds_until_due(now) for contention in contended.values())
+        due = (max(0.0, each.due(self._begun) - now) for each in contended.values())
         return Progress(
             complete=True,
             unhealthy=tuple(unhealthy),
@@ -246,7 +250,7 @@ class Rollout:
         left = self.applied.left.get(key)
         if left is not None and seen is not None and seen.fingerprint == left:
             return
-        if left is not None and self.applied.pause(key, time.monotonic()):
+        if left is not None and self.applied.pause(key, self._begun):
             return
         async with self._slots:
             self.check()
@@ -261,7 +265,7 @@ class Rollout:
             write = await self._writer.apply(obj, live, policy, self.newer)
         self.applied.left[key] = write.left
         if left is not None:
-            self.applied.note_takeover(key, self._taken(write), time.monotonic())
+            self.applied.note_takeover(key, self._taken(write), self.monotonic())
         if write.result is Result.CREATED:
             self._created.add(key)
 

@@ -54,6 +54,12 @@ def test_it_is_over_after_a_while_of_peace() -> None:
     assert after(known, THEIRS, end).takeovers == 1
 
 
+def test_it_is_due_when_the_pause_ends_as_long_as_it_was_left_alone_because_of_it() -> None:
+    known = fought(FREE_TAKEOVERS + 1)
+    assert known.due(looked=known.pause - 0.001) == known.pause
+    assert known.due(looked=known.pause) == known.pause + PEACE_SECONDS
+
+
 def test_the_text_names_object_manager_and_field_and_says_what_to_do() -> None:
     taken = frozenset({*THEIRS, Held("", "data.b"), DELETED})
     text = message_of(KEY, Contention(9, 0.0, taken), "app")
