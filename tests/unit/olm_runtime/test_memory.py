@@ -1,5 +1,7 @@
 """Memory goes back to the system."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,3 +38,27 @@ def test_tidying_costs_little_of_the_work_and_is_done_when_that_is_over(
     *, used: float, lately: float, cost: float, expected: bool
 ) -> None:
     assert is_worth_tidying(used, lately=lately, cost=cost) is expected
+
+
+MANY_OBJECTS = """
+import asyncio, gc
+from olm_runtime.memory import keep_small
+
+def looks_at_all():
+    return gc.get_stats()[2]["collections"]
+
+async def main():
+    keeping = asyncio.create_task(keep_small())
+    await asyncio.sleep(0)
+    before = looks_at_all()
+    kept = [[] for _ in range(500_000)]
+    print(looks_at_all() - before)
+    keeping.cancel()
+
+asyncio.run(main())
+"""
+
+
+def test_as_a_program_comes_to_hold_much_its_loop_is_not_held_up_to_look_at_all_of_it() -> None:
+    command = [sys.executable, "-c", MANY_OBJECTS]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == "0\n"
