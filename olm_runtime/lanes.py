@@ -1,9 +1,9 @@
 """What waits for slots, and which of it is next. Pure; times are those of the caller.
 
-Where more wait than there are slots, who came last would wait for all others, however little he
-asks for. So three take turns:
+Who came last would wait for all others, however little he asks for, and where one leads to the next
+for all others each time. So three take turns:
 
-newest   of the most urgent keys, if more wait than there are slots, and it was asked for
+newest   of the most urgent keys, if it was asked for
 oldest   of the most urgent keys
 longest  the key that has waited longest, whatever it is: so none waits for more than three times
          as many as were there before it
@@ -102,7 +102,7 @@ class Lane(Generic[Key]):
         last = self._in_order[-1]
         if self._turn == TURNS - 1:
             return next(iter(self._waiting.values()))
-        if self._turn == 0 and self.newest_too and len(self._waiting) > self.slots:
+        if self._turn == 0 and self.newest_too:
             return last
         oldest = bisect_left(self._in_order, last.place.priority, key=lambda e: e.place.priority)
         return self._in_order[oldest]
