@@ -10,10 +10,11 @@ from functools import partial
 from api.objects import GVK, KubeObject
 from api.olm.v1 import names
 from olm_rollout.io.stale_webhooks import Refusal, remove_stale_webhooks
+from olm_rollout.io.together import outcomes
 from olm_rollout.ownership import Owner
 from olm_rollout.webhooks import uncallable
 from olm_runtime.controller.reconciler import Finish, Step
-from olm_runtime.errors import TerminalError, TransientError
+from olm_runtime.errors import OLMError, TerminalError, TransientError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ConflictError, NotFoundError
 from olm_runtime.outcome import Done, Outcome, outcome_of
@@ -41,6 +42,7 @@ from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalogs import CatalogClient
 from operator_controller.io.revisions import RevisionStore
 
+NAMESPACE = GVK("", "v1", "Namespace")
 PLACE_SECONDS = 5.0
 """A namespace or an account that was made is noticed within this time."""
 
@@ -194,9 +196,14 @@ class ExtensionSteps:
         account = (spec.namespace, spec.service_account_name)
         if context.settled and not self.accounts.is_missing(account):
             return context
-        await self._require(GVK("", "v1", "Namespace"), spec.namespace, "")
+        required = [self._require(NAMESPACE, spec.namespace, "")]
         if spec.service_account_name:
-            await self._require(SERVICE_ACCOUNT, spec.service_account_name, spec.namespace)
+            required.append(
+                self._require(SERVICE_ACCOUNT, spec.service_account_name, spec.namespace)
+            )
+        for found in await outcomes(required):
+            if isinstance(found, OLMError):
+                raise found  # the first: there is no account where there is no namespace
         return context
 
     async def _require(self, gvk: GVK, name: str, namespace: str) -> None:

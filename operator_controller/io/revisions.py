@@ -106,8 +106,13 @@ class RevisionStore:
         number = revisions.next_number
         name = revision_name(desired.extension, number)
         packed = pack(name, names.label_value(desired.extension), self._namespace, desired.phases)
-        await self._sweep(desired.extension, revisions, {name_of(s) for s in packed.secrets})
-        await self._ensure_all(packed.secrets)
+        retained = {name_of(secret) for secret in packed.secrets}
+        await together(
+            (
+                self._sweep(desired.extension, revisions, retained),
+                self._ensure_all(packed.secrets),
+            )
+        )
         revision = revision_object(
             desired,
             number,
