@@ -47,6 +47,7 @@ from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogs import CatalogClient
 from operator_controller.io.certificates import RevisionCertificates, rotation
 from operator_controller.io.revisions import RevisionStore
+from operator_controller.io.system_secrets import SystemSecrets, contents_in, releases_in
 from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import LEASE, Settings
 from operator_controller.status.cluster_operator import NAME as CLUSTER_OPERATOR_NAME
@@ -80,7 +81,13 @@ class Controllers:
         self.accounts = Accounts(client, partial(self.manager.enqueue, EXTENSIONS))
         self.catalogs = _catalog_client(settings, self.manager.store(CATALOG))
         self._store = RevisionStore(
-            client, self.manager.store(OBJECT_SET), settings.system_namespace
+            client,
+            self.manager.store(OBJECT_SET),
+            settings.system_namespace,
+            SystemSecrets(
+                self.manager.selected(contents_in(settings.system_namespace)),
+                self.manager.selected(releases_in(settings.system_namespace)),
+            ),
         )
         self._bundles = BundleSource(
             self.pulls.images,

@@ -4,7 +4,7 @@ import base64
 
 import orjson
 
-from api.objects import GVK, KubeObject, name_of
+from api.objects import KubeObject, name_of
 from olm_runtime.kube.client import KubeClient
 from operator_controller.apply.helm_release import (
     Release,
@@ -13,8 +13,7 @@ from operator_controller.apply.helm_release import (
     parse_release,
     selector,
 )
-
-SECRET = GVK("", "v1", "Secret")
+from operator_controller.io.system_secrets import SECRET
 
 
 async def find_release(

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from api.objects import GVK, KubeObject, labels_of, metadata, name_of
+from api.objects import KubeObject, labels_of, metadata, name_of
 from api.olm.v1 import names
 from api.olm.v1.kinds import OBJECT_SET
 from olm_rollout.io.together import together
@@ -34,10 +34,7 @@ from operator_controller.apply.unpack import (
 )
 from operator_controller.io.contents import ContentCache, StoredContent
 from operator_controller.io.helm_releases import find_release
-
-SECRET = GVK("", "v1", "Secret")
-
-CONTENT_ONLY = f"type={names.SECRET_TYPE_OBJECT_DATA}"
+from operator_controller.io.system_secrets import CONTENT_ONLY, SECRET, SystemSecrets
 
 PARALLEL_SECRETS = 4
 
@@ -57,10 +54,12 @@ class RevisionStore:
         client: KubeClient,
         object_sets: Store[KubeObject],
         system_namespace: str,
+        secrets: SystemSecrets | None = None,
     ) -> None:
         self._client = client
         self._namespace = system_namespace
         self._object_sets = object_sets
+        self._system_secrets = secrets or SystemSecrets()
         object_sets.add_index(BY_OWNER, _owner_labels)
         self._in_creation: set[str] = set()
         self._contents = ContentCache()
@@ -87,6 +86,8 @@ class RevisionStore:
 
     async def inherited(self, extension: str, uid: str) -> Release | None:
         """What upstream's controller installed by Helm; None where it did not. Raises OLMError."""
+        if not self._system_secrets.may_have_release(extension):
+            return None
         return await find_release(self._client, self._namespace, extension, uid)
 
     async def find(self, name: str, *, at_this_moment: bool = False) -> KubeObject | None:
@@ -168,9 +169,13 @@ class RevisionStore:
 
     async def _ensure(self, secret: KubeObject) -> None:
         try:
-            await self._client.create(secret, field_manager=names.FIELD_MANAGER)
+            created = await self._client.create(
+                secret, field_manager=names.FIELD_MANAGER, metadata_only=True
+            )
         except AlreadyExistsError:
             await self._check_same(secret)
+        else:
+            self._system_secrets.contents.update(created)
 
     async def _check_same(self, secret: KubeObject) -> None:
         """The name has the digest of the content, but anybody may have made a Secret of it."""
@@ -191,7 +196,7 @@ class RevisionStore:
         """
         spec = raw.get("spec") or {}
         if self._contents.knows(raw):
-            now = await self._secrets(spec, account, metadata_only=True, recent=True)
+            now = await self._secrets_now(spec, account)
             if (cached := self._contents.find(raw, now)) is not None:
                 return cached
         secrets = await self._secrets(spec, account, recent=True)
@@ -207,6 +212,16 @@ class RevisionStore:
             await self._own(raw, orphans)
         return content
 
+    async def _secrets_now(
+        self, spec: Mapping[str, Any], account: KubeClient
+    ) -> dict[Where, KubeObject]:
+        """The metadata of those Secrets that are there: as watched, where one was seen."""
+        wanted = _wanted(spec, self._namespace)
+        seen = {where: self._system_secrets.content(*where) for where in wanted}
+        found = {where: secret for where, secret in seen.items() if secret is not None}
+        unseen = [where for where in wanted if where not in found]
+        return found | await self._read(unseen, account, metadata_only=True, recent=True)
+
     def release(self, raw: KubeObject) -> None:
         """Forgets the content of a set that nobody works on for now."""
         self._contents.drop(raw)
@@ -216,14 +231,22 @@ class RevisionStore:
         spec: Mapping[str, Any],
         account: KubeClient,
         *,
-        metadata_only: bool = False,
         recent: bool = False,
     ) -> dict[Where, KubeObject]:
         """The Secrets that a ClusterObjectSet's spec refers to, as far as they are there.
 
         `recent`: as `KubeClient.find_recent` has them.
         """
-        wanted = sorted(refs(spec.get("phases") or (), self._namespace))
+        return await self._read(_wanted(spec, self._namespace), account, recent=recent)
+
+    async def _read(
+        self,
+        wanted: Sequence[Where],
+        account: KubeClient,
+        *,
+        metadata_only: bool = False,
+        recent: bool = False,
+    ) -> dict[Where, KubeObject]:
         readers = (self._client if space == self._namespace else account for space, _ in wanted)
         found = await asyncio.gather(
             *(
@@ -304,18 +327,25 @@ class RevisionStore:
         await self._sweep(name, revisions, set())
 
     async def _sweep(self, extension: str, revisions: Revisions, retained: set[str]) -> None:
-        """Removes what a kill between Secrets and revision left behind, but for `retained`."""
+        """Removes what a kill between Secrets and revision left behind, but for `retained`.
+
+        What has an owner goes with it.
+        """
         phases = [p for r in revisions.every for p in (r.raw.get("spec") or {}).get("phases") or ()]
         used = refs(phases, self._namespace)
-        labels = f"{names.LABEL_OWNER_NAME}={names.label_value(extension)}"
-        found, _ = await self._client.list_all(
-            SECRET, self._namespace, labels=labels, fields=CONTENT_ONLY, metadata_only=True
-        )
+        found = self._system_secrets.contents_of(extension)
+        if found is None:
+            labels = f"{names.LABEL_OWNER_NAME}={names.label_value(extension)}"
+            found, _ = await self._client.list_all(
+                SECRET, self._namespace, labels=labels, fields=CONTENT_ONLY, metadata_only=True
+            )
         for secret in found:
-            name = name_of(secret)
-            ours = labels_of(secret).get(names.LABEL_REVISION_NAME)
+            name, meta = name_of(secret), metadata(secret)
+            ours = names.LABEL_REVISION_NAME in labels_of(secret) and not meta.get(
+                "ownerReferences"
+            )
             if ours and name not in retained and (self._namespace, name) not in used:
-                await self._client.delete(secret, uid=metadata(secret)["uid"])
+                await self._client.delete(secret, uid=meta["uid"])
 
     async def _own(self, owner: KubeObject, secrets: Sequence[KubeObject]) -> None:
         reference = {
@@ -328,7 +358,12 @@ class RevisionStore:
         for secret in secrets:
             if is_content_of(secret, name_of(owner)):
                 owning = {"metadata": {"ownerReferences": [reference]}}
-                await self._client.patch(secret, owning, metadata_only=True)
+                patched = await self._client.patch(secret, owning, metadata_only=True)
+                self._system_secrets.contents.update(patched)
+
+
+def _wanted(spec: Mapping[str, Any], home: str) -> list[Where]:
+    return sorted(refs(spec.get("phases") or (), home))
 
 
 def _selector(labels: Mapping[str, str]) -> str:

@@ -13,6 +13,7 @@ from olm_runtime.watch.packed_store import PackedStore
 from operator_controller.apply.pack import Packed, pack
 from operator_controller.apply.unpack import MissingContentError
 from operator_controller.io.revisions import RevisionStore
+from operator_controller.io.system_secrets import SECRET, SystemSecrets
 
 pytestmark = pytest.mark.integration
 
@@ -30,7 +31,8 @@ class Content:
 
     def __init__(self, client: KubeClient, namespace: str) -> None:
         self.client = client
-        self.store = RevisionStore(client, PackedStore(), namespace)
+        self.watched = SystemSecrets()
+        self.store = RevisionStore(client, PackedStore(), namespace, self.watched)
         meta = {"name": "one", "namespace": namespace}
         wanted = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}
         self.phases = (Phase("settings", (wanted,)),)
@@ -69,6 +71,21 @@ async def test_it_is_decoded_once_until_nobody_works_on_it(content: Content) -> 
     again = await content.store.content(content.raw, content.client)
     assert again is not first
     assert again == first
+
+
+async def test_what_is_watched_is_asked_for_once(content: Content) -> None:
+    (secret,) = content.packed.secrets
+    place, name = metadata(secret)["namespace"], metadata(secret)["name"]
+    content.watched.contents.update(await content.client.get(SECRET, name, place))
+    first = await content.store.content(content.raw, content.client)
+    asked = content.client.answers.copy()
+    assert await content.store.content(content.raw, content.client) is first
+    assert content.client.answers == asked
+    await content.client.delete(secret)
+    await content.write()
+    content.watched.contents.update(await content.client.get(SECRET, name, place))
+    again = await content.store.content(content.raw, content.client)
+    assert again is not first, "a Secret of the same name may hold anything"
 
 
 async def test_what_is_lost_is_missed_although_it_was_known(content: Content) -> None:
