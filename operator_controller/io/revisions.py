@@ -339,13 +339,10 @@ class RevisionStore:
             found, _ = await self._client.list_all(
                 SECRET, self._namespace, labels=labels, fields=CONTENT_ONLY, metadata_only=True
             )
-        for secret in found:
-            name, meta = name_of(secret), metadata(secret)
-            ours = names.LABEL_REVISION_NAME in labels_of(secret) and not meta.get(
-                "ownerReferences"
-            )
-            if ours and name not in retained and (self._namespace, name) not in used:
-                await self._client.delete(secret, uid=meta["uid"])
+        for secret in filter(_is_unowned, found):
+            name = name_of(secret)
+            if name not in retained and (self._namespace, name) not in used:
+                await self._client.delete(secret, uid=metadata(secret)["uid"])
 
     async def _own(self, owner: KubeObject, secrets: Sequence[KubeObject]) -> None:
         reference = {
@@ -360,6 +357,12 @@ class RevisionStore:
                 owning = {"metadata": {"ownerReferences": [reference]}}
                 patched = await self._client.patch(secret, owning, metadata_only=True)
                 self._system_secrets.contents.update(patched)
+
+
+def _is_unowned(secret: KubeObject) -> bool:
+    """Whether it was made for a revision, and no revision has it yet."""
+    ours = names.LABEL_REVISION_NAME in labels_of(secret)
+    return ours and not metadata(secret).get("ownerReferences")
 
 
 def _wanted(spec: Mapping[str, Any], home: str) -> list[Where]:
