@@ -23,6 +23,7 @@ from cluster_version.signatures.stores import LABEL
 from cluster_version.signatures.stores import NAMESPACE as SIGNED
 from config.generate import CLUSTER_VERSION_CRD_FOLDER
 from e2e.harness.controlplane import wait_until
+from e2e.harness.errors import CommandFailed
 from e2e.harness.images import Image
 from e2e.node.cluster import Node
 from e2e.node.product import product_image
@@ -213,10 +214,15 @@ def releases(
 def wait_level(node: Node, version: str) -> KubeObject:
     """Until a release is applied; the status of the ClusterVersion."""
     path = '{.status.conditions[?(@.type=="Progressing")].message}'
-    node.kubectl(
-        *("wait", "clusterversion/version", "--timeout=180s"),
-        f"--for=jsonpath={path}=Cluster version is {version}",
-    )
+    try:
+        node.kubectl(
+            *("wait", "clusterversion/version", "--timeout=180s"),
+            f"--for=jsonpath={path}=Cluster version is {version}",
+        )
+    except CommandFailed as failed:
+        said = node.kubectl("get", "clusterversion", "version", "-o=jsonpath={.status.conditions}")
+        pods = node.kubectl("get", "pods,leases", "--all-namespaces", "-o=wide")
+        raise AssertionError(f"not at {version}: {said}\n{pods}") from failed
     found = json.loads(node.kubectl("get", "clusterversion", "version", "-o=json"))
     return dict(found["status"])
 
