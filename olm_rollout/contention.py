@@ -41,13 +41,18 @@ class Contention:
         doublings = min(self.takeovers - FREE_TAKEOVERS - 1, 30)
         return min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0**doublings)
 
+    @property
+    def paused_until(self) -> float:
+        """From when on it may be restored again."""
+        return self.last + self.pause
+
     def pause_left(self, now: float) -> float:
         """Seconds until it may be restored again."""
-        return max(0.0, self.last + self.pause - now)
+        return max(0.0, self.paused_until - now)
 
     def seconds_left(self, now: float) -> float:
         """Seconds until it is over, if nothing happens until then."""
-        return max(0.0, self.last + self.pause + PEACE_SECONDS - now)
+        return max(0.0, self.paused_until + PEACE_SECONDS - now)
 
     def due(self, looked: float) -> float:
         """The moment of the next reconcile for it: to restore the object, or to report the end.
@@ -55,8 +60,7 @@ class Contention:
         `looked`: the moment by which it was decided last whether to restore it. By a later one the
         pause may be over though the object was left alone because of it.
         """
-        paused_until = self.last + self.pause
-        return paused_until if looked < paused_until else paused_until + PEACE_SECONDS
+        return self.paused_until + (0.0 if looked < self.paused_until else PEACE_SECONDS)
 
 
 def after(known: Contention | None, taken: frozenset[Held], now: float) -> Contention:

@@ -139,7 +139,7 @@ class RevisionStore:
     async def is_whole(self, revision: Revision) -> bool:
         """Whether the content of a revision is all there, as it was stored."""
         spec = revision.raw.get("spec") or {}
-        secrets = await self._secrets(spec, self._client)
+        secrets = await self._read(self._wanted(spec), self._client)
         try:
             unpack(spec, secrets, self._namespace)
         except MissingContentError:
@@ -195,11 +195,12 @@ class RevisionStore:
         sight of what he may not read himself. What is decoded is cached until `release`.
         """
         spec = raw.get("spec") or {}
+        wanted = self._wanted(spec)
         if self._contents.knows(raw):
-            now = await self._secrets_now(spec, account)
+            now = await self._metadata(wanted, account)
             if (cached := self._contents.find(raw, now)) is not None:
                 return cached
-        secrets = await self._secrets(spec, account, recent=True)
+        secrets = await self._read(wanted, account, recent=True)
         orphans = [
             secret
             for (namespace, _), secret in secrets.items()
@@ -212,11 +213,10 @@ class RevisionStore:
             await self._own(raw, orphans)
         return content
 
-    async def _secrets_now(
-        self, spec: Mapping[str, Any], account: KubeClient
+    async def _metadata(
+        self, wanted: Sequence[Where], account: KubeClient
     ) -> dict[Where, KubeObject]:
         """The metadata of those Secrets that are there: as watched, where one was seen."""
-        wanted = _wanted(spec, self._namespace)
         seen = {where: self._system_secrets.content(*where) for where in wanted}
         found = {where: secret for where, secret in seen.items() if secret is not None}
         unseen = [where for where in wanted if where not in found]
@@ -226,18 +226,9 @@ class RevisionStore:
         """Forgets the content of a set that nobody works on for now."""
         self._contents.drop(raw)
 
-    async def _secrets(
-        self,
-        spec: Mapping[str, Any],
-        account: KubeClient,
-        *,
-        recent: bool = False,
-    ) -> dict[Where, KubeObject]:
-        """The Secrets that a ClusterObjectSet's spec refers to, as far as they are there.
-
-        `recent`: as `KubeClient.find_recent` has them.
-        """
-        return await self._read(_wanted(spec, self._namespace), account, recent=recent)
+    def _wanted(self, spec: Mapping[str, Any]) -> list[Where]:
+        """The Secrets that a ClusterObjectSet's spec refers to."""
+        return sorted(refs(spec.get("phases") or (), self._namespace))
 
     async def _read(
         self,
@@ -247,6 +238,7 @@ class RevisionStore:
         metadata_only: bool = False,
         recent: bool = False,
     ) -> dict[Where, KubeObject]:
+        """Those Secrets that are there. `recent`: as `KubeClient.find_recent` has them."""
         readers = (self._client if space == self._namespace else account for space, _ in wanted)
         found = await asyncio.gather(
             *(
@@ -363,10 +355,6 @@ def _is_unowned(secret: KubeObject) -> bool:
     """Whether it was made for a revision, and no revision has it yet."""
     ours = names.LABEL_REVISION_NAME in labels_of(secret)
     return ours and not metadata(secret).get("ownerReferences")
-
-
-def _wanted(spec: Mapping[str, Any], home: str) -> list[Where]:
-    return sorted(refs(spec.get("phases") or (), home))
 
 
 def _selector(labels: Mapping[str, str]) -> str:
