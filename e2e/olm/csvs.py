@@ -115,3 +115,24 @@ def entry(crd: KubeObject, version: str = "") -> dict[str, Any]:
         "version": version or spec["versions"][-1]["name"],
         "kind": spec["names"]["kind"],
     }
+
+
+def cluster_rights(name: str, csv: str, namespace: str) -> list[KubeObject]:
+    """A ClusterRole and its binding, whose labels name the ClusterServiceVersion they belong to."""
+    labels = {
+        "olm.owner": csv,
+        "olm.owner.kind": "ClusterServiceVersion",
+        "olm.owner.namespace": namespace,
+    }
+    meta = {"name": name, "labels": labels}
+    group = "rbac.authorization.k8s.io"
+    return [
+        {"apiVersion": f"{group}/v1", "kind": "ClusterRole", "metadata": meta, "rules": []},
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": meta,
+            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": name},
+            "subjects": [],
+        },
+    ]

@@ -10,7 +10,7 @@ import pytest
 from api.objects import KubeObject, annotations_of, labels_of
 from e2e.harness.controlplane import wait_until
 from e2e.olm.classic import Classic, Place, status
-from e2e.olm.csvs import IMAGE, definition, deployment, entry, permission
+from e2e.olm.csvs import IMAGE, cluster_rights, definition, deployment, entry, permission
 
 pytestmark = pytest.mark.integration
 
@@ -538,24 +538,8 @@ def test_an_invalid_status_is_refused_and_the_fields_are_listed(olm: Classic, pl
 def test_what_it_leaves_outside_its_namespace_goes_with_it(place: Place) -> None:
     place.csv("operator.v1")
     place.wait_csv("operator.v1")
-    labels = {
-        "olm.owner": "operator.v1",
-        "olm.owner.kind": "ClusterServiceVersion",
-        "olm.owner.namespace": place.name,
-    }
     name = f"{place.name}-role"
-    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name}
-    meta = {"name": name, "labels": labels}
-    place.apply(
-        {"apiVersion": RBAC, "kind": "ClusterRole", "metadata": meta, "rules": []},
-        {
-            "apiVersion": RBAC,
-            "kind": "ClusterRoleBinding",
-            "metadata": meta,
-            "roleRef": reference,
-            "subjects": [],
-        },
-    )
+    place.apply(*cluster_rights(name, "operator.v1", place.name))
     place.delete("clusterserviceversions", "operator.v1")
     path = place.path("clusterserviceversions", "operator.v1")
     wait_until(lambda: place.classic.api.get(path) is None, what="the end of the CSV")
