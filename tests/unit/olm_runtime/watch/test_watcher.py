@@ -1,6 +1,7 @@
 """Watches that die, and kinds that come and go: kopf against a server that answers as told."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -9,10 +10,11 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from api.objects import GVK, KubeObject
+from api.objects import GVK, KubeObject, name_of
 from e2e.harness.ports import free_port
 from olm_runtime.http.health import serve_health
 from olm_runtime.kube.cluster_access import ClusterAccess
+from olm_runtime.watch import kopf_handlers
 from olm_runtime.watch.health import WatchHealth, WatchTimes
 from olm_runtime.watch.source import Source
 from olm_runtime.watch.store import Event, EventType, Store
@@ -37,6 +39,12 @@ def resource(plural: str) -> dict[str, Any]:
     }
 
 
+def added(name: str) -> bytes:
+    """What a watch says of a new object."""
+    event = {"type": "ADDED", "object": {"metadata": {"name": name, "uid": name}}}
+    return json.dumps(event).encode() + b"\n"
+
+
 class Server:
     """What an API server does for its watchers; `answers`: watches are not left without a word."""
 
@@ -45,6 +53,8 @@ class Server:
         self.answers = True
         self.groups = True
         self.empty = False
+        self.news = 0
+        """How many new objects a watch says at once as it begins."""
         self.watched: list[str] = []
         self.selected: list[str] = []
         """Of each list the selector."""
@@ -84,6 +94,7 @@ class Server:
         self.watched.append(kind)
         stream = web.StreamResponse()
         await stream.prepare(request)
+        await stream.write(b"".join(added(f"{kind}-{number}") for number in range(self.news)))
         await asyncio.sleep(float(request.query["timeoutSeconds"]))
         return stream
 
@@ -219,6 +230,27 @@ async def test_a_watch_that_dies_is_begun_anew_and_reported_when_that_does_not_h
 
 
 TIMES = WatchTimes(restarted=90.0, dead=240.0)
+
+
+async def test_it_ends_at_once_amid_news(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """kopf then leaves a task behind, and gives it five seconds: more than there are here."""
+    monkeypatch.setattr(kopf_handlers, "ENDING_SECONDS", 4.0)
+    server.news = 200
+    heard: list[str] = []
+
+    async def watch() -> None:
+        stop = asyncio.Event()
+
+        def on_event(_: Source, __: str, obj: KubeObject) -> None:
+            heard.append(name_of(obj))
+            stop.set()
+
+        source = Source(GVK("example.com", "v1", "Thing"), "things", Store(whole))
+        watched = kopf_handlers.Watched([source], on_event, lambda _, *, watch: None, 60)
+        await kopf_handlers.watch(ClusterAccess(server=server.url), watched, stop=stop)
+
+    await asyncio.to_thread(asyncio.run, watch())
+    assert 0 < len(heard) < server.news
 
 
 def test_what_is_served_and_not_watched_for_long_is_dead() -> None:
