@@ -9,7 +9,6 @@ server, such as a webhook that does not answer, and must not hold up others.
 """
 
 import asyncio
-import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
@@ -21,6 +20,10 @@ SLOTS = 16
 URGENT_SLOTS = 8
 """Of urgent requests, and of others meanwhile: enough to keep two processors busy, and an answer
 takes some hundredths of a second."""
+FEW = 4
+SLOTS_BESIDE_FEW = 3
+"""Of others, while urgent requests are on behalf of a few: these find a server with little else to
+do, and two processors are in use all the same."""
 LINGER_SECONDS = 0.5
 """So long after an urgent request the next one of the same key comes."""
 PATIENCE_SECONDS = 0.5
@@ -68,7 +71,8 @@ class RequestSlots:
         self._urgent: Lane[asyncio.Future[None]] = Lane(urgent_slots)
         self._others: Lane[asyncio.Future[None]] = Lane(slots)
         self._patience = patience
-        self._urgent_until = -math.inf
+        self._urgent_asked: dict[float, float] = {}
+        """When each of those with urgent requests asked last, by since when he waits; in order."""
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
@@ -91,7 +95,8 @@ class RequestSlots:
     async def _take(self, lane: Lane[asyncio.Future[None]], on_behalf: Asking) -> None:
         loop = asyncio.get_running_loop()
         if lane is self._urgent:
-            self._urgent_until = loop.time() + LINGER_SECONDS
+            self._urgent_asked.pop(on_behalf.place.since, None)
+            self._urgent_asked[on_behalf.place.since] = loop.time()
         if not len(lane) and lane.taken < self._room(lane):
             lane.taken += 1
             return
@@ -111,9 +116,18 @@ class RequestSlots:
 
     def _room(self, lane: Lane[asyncio.Future[None]]) -> int:
         """How many requests may be sent at once now; always at least one."""
-        if lane is self._others and asyncio.get_running_loop().time() < self._urgent_until:
-            return min(lane.slots, self._urgent.slots)
-        return lane.slots
+        urgent = self._count_urgent() if lane is self._others else 0
+        if not urgent:
+            return lane.slots
+        beside_few = SLOTS_BESIDE_FEW if urgent <= FEW else lane.slots
+        return min(lane.slots, self._urgent.slots, beside_few)
+
+    def _count_urgent(self) -> int:
+        """On behalf of how many urgent requests were sent just now, or will be."""
+        asked, over = self._urgent_asked, asyncio.get_running_loop().time() - LINGER_SECONDS
+        while asked and asked[first := next(iter(asked))] <= over:
+            del asked[first]
+        return len(asked)
 
     def _give_back(self, lane: Lane[asyncio.Future[None]]) -> None:
         """Gives slots to those whose turn it is."""

@@ -4,6 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+import pytest
+
+from olm_runtime.kube import request_slots
 from olm_runtime.kube.request_slots import Asking, RequestSlots, asking
 from olm_runtime.lanes import Place, Priority
 
@@ -85,6 +88,35 @@ async def test_fewer_others_are_sent_beside_urgent_ones() -> None:
             it.ask(name)
         await settled()
         assert it.sent == "Xab"
+
+
+async def test_fewest_are_sent_beside_urgent_ones_of_a_few() -> None:
+    async with world(16) as it:
+        for name in "WXYZ":
+            it.ask(name, Priority.HIGH)
+        for name in "abcdefghi":
+            it.ask(name)
+        await settled()
+        assert it.sent == "WXYZabc"
+        it.ask("V", Priority.HIGH)
+        await settled()
+        await it.answer("a")
+        assert sorted(it.sent) == list("VWXYZabcdefghi")
+
+
+async def test_who_was_answered_counts_no_more_after_a_moment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(request_slots, "LINGER_SECONDS", 0.001)
+    async with world(16) as it:
+        it.ask("X", Priority.HIGH)
+        await settled()
+        await it.answer("X")
+        await asyncio.sleep(0.01)
+        for name in "abcdefghi":
+            it.ask(name)
+        await settled()
+        assert it.sent == "Xabcdefghi"
 
 
 async def test_one_without_a_place_waits_for_none() -> None:
