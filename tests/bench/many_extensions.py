@@ -15,7 +15,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -66,7 +66,7 @@ class Life:
         """All of it; `looks` take four minutes."""
         world = self._world
         few = world.take(FEW)
-        self._phase("install a few", lambda: world.install(few), newcomers=False)
+        self._phase("install a few", lambda: world.install(few), newcomers=0)
         if looks:
             self.looks[FEW] = world.look(few)
         others = world.take(self._count - FEW)
@@ -74,9 +74,10 @@ class Life:
         self._phase("update", lambda: world.update([*few, *others]))
         if looks:
             self.looks[self._count] = world.look(few)
-        self._phase("restart", self._restart)
+        # More than the one that is asked for as it begins would keep it from being quiet.
+        self._phase("restart", self._restart, newcomers=1)
         self._phase("delete", lambda: world.delete([*few, *others]))
-        self._phase("afterwards", self._wait, newcomers=False)
+        self._phase("afterwards", self._wait, newcomers=0)
 
     def _restart(self) -> float:
         olm, started = self._world.olm, time.monotonic()
@@ -89,10 +90,10 @@ class Life:
         time.sleep(CALM_SECONDS)
         return CALM_SECONDS
 
-    def _phase(self, name: str, act: Callable[[], float], *, newcomers: bool = True) -> None:
+    def _phase(self, name: str, act: Callable[[], float], *, newcomers: int = NEWCOMERS) -> None:
         """Until all is done and the controller is quiet again."""
         phase, before = Phase(name), self._used()
-        with self._arriving(phase) if newcomers else nullcontext():
+        with self._arriving(phase, newcomers):
             phase.seconds = act()
         self._world.quiet()
         after = self._used()
@@ -110,9 +111,9 @@ class Life:
         children = self._world.olm.control_plane.children
         return self._world.cpu(), *(cpu_seconds(children[each]) for each in SERVERS)
 
-    def _arriving(self, phase: Phase) -> AbstractContextManager[None]:
+    def _arriving(self, phase: Phase, newcomers: int) -> AbstractContextManager[None]:
         """One more extension after another, while this lasts."""
-        packages = self._world.take(NEWCOMERS)
+        packages = self._world.take(newcomers)
 
         def arrive(over: threading.Event) -> None:
             while packages and not over.is_set():
