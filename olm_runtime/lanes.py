@@ -34,10 +34,14 @@ class Priority(IntEnum):
 
 
 class Place(NamedTuple):
-    """How urgent a key is, and since when somebody waits for what it is about."""
+    """How urgent a key is, and since when somebody waits for what it is about.
+
+    `begun`: something was done about it already, and it waits for the rest.
+    """
 
     priority: Priority
     since: float
+    begun: bool = False
 
 
 class _Entry(NamedTuple, Generic[Key]):

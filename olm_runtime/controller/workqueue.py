@@ -8,7 +8,8 @@ Fairness: handling is mostly waiting for others, and some of them never answer. 
 longer than `patience` moves to the slots of slow keys; next time it starts there, until it is
 prompt again. So keys that hang delay only each other, and what is in flight stays bounded. Keys of
 low priority, of which nothing is known to have changed, have a few slots of their own, and wait for
-the others.
+the others. What was begun has slots of its own, too: else who is neither the oldest nor the newest
+would have the last little done when all others were begun.
 """
 
 import asyncio
@@ -108,7 +109,8 @@ class WorkQueue(Generic[Key]):
         fairness: Fairness = DEFAULT_FAIRNESS,
         place: Callable[[Key], Place | None] = by_arrival,
     ) -> None:
-        """In flight are at most `workers` prompt keys, and half as many of low priority.
+        """In flight are at most `workers` prompt keys that are begun, and as many that go on, and
+        half as many of low priority.
 
         `place` is asked for the place of each key of another priority that is to wait.
         """
@@ -119,9 +121,11 @@ class WorkQueue(Generic[Key]):
         self._backoff = backoff
         self._patience = fairness.patience
         self._normal: Lane[Key] = Lane(workers, newest_too=place is not by_arrival)
+        self._begun: Lane[Key] = Lane(workers, newest_too=place is not by_arrival)
         self._low: Lane[Key] = Lane(max(1, workers // 2), newest_too=False)
         self._slow_lane: Lane[Key] = Lane(fairness.max_slow, newest_too=False)
-        self._lanes = (self._normal, self._low, self._slow_lane)
+        self._prompt = (self._begun, self._normal)
+        self._lanes = (*self._prompt, self._low, self._slow_lane)
         self._gate = fairness.gate or PriorityGate()
         self._place = place
         self._low_timer: asyncio.TimerHandle | None = None
@@ -149,22 +153,24 @@ class WorkQueue(Generic[Key]):
             self._again[key] = max(priority, self._again.get(key, priority))
             return
         now = asyncio.get_running_loop().time()
-        lane = self._lane_for(key, priority)
+        place = (None if priority is Priority.LOW else self._place(key)) or Place(priority, now)
+        lane = self._lane_for(key, place)
         queued = next((each for each in self._lanes if key in each), None)
         if queued is None:
             self.meter.added(key, now)
-        elif queued is self._low and lane is not queued:
+        elif lane is not queued and (lane is self._begun or queued is self._low):
             queued.remove(key)
         else:
             lane = queued
-        place = None if lane is self._low else self._place(key)
-        lane.add(key, place or Place(priority, now))
+        lane.add(key, place)
         self._arrived.set()
 
-    def _lane_for(self, key: Key, priority: Priority) -> Lane[Key]:
+    def _lane_for(self, key: Key, place: Place) -> Lane[Key]:
         if key in self._slow:
             return self._slow_lane
-        return self._low if priority is Priority.LOW else self._normal
+        if place.begun:
+            return self._begun
+        return self._low if place.priority is Priority.LOW else self._normal
 
     def _add_after(self, key: Key, seconds: float) -> None:
         loop = asyncio.get_running_loop()
@@ -206,7 +212,7 @@ class WorkQueue(Generic[Key]):
     def _may_begin(self, lane: Lane[Key]) -> bool:
         """Notes the beginning of a key; one of low priority may have to wait for others."""
         loop = asyncio.get_running_loop()
-        if lane is self._normal:
+        if lane in self._prompt:
             self._gate.begin()
         elif lane is self._low:
             if seconds := self._gate.seconds_to_wait(loop.time()):
@@ -263,7 +269,7 @@ class WorkQueue(Generic[Key]):
 
     def _leave(self, slot: _Slot[Key]) -> None:
         slot.lane.taken -= 1
-        if slot.lane is self._normal:
+        if slot.lane in self._prompt:
             self._gate.end(asyncio.get_running_loop().time())
         self._arrived.set()
 

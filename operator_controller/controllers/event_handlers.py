@@ -96,10 +96,11 @@ class EventHandlers:
             enqueue(extension)
 
     def place_of_object_set(self, name: str) -> Place | None:
-        """That of its extension in the work queue."""
+        """That of its extension in the work queue; it is begun once it has a status."""
         obj = self.object_sets.get(name)
         kind, owner = owner_of(obj) if obj is not None else ("", "")
-        return self.turns.place(owner) if kind == names.CLUSTER_EXTENSION else None
+        place = self.turns.place(owner) if kind == names.CLUSTER_EXTENSION else None
+        return place and place._replace(begun=bool(_progress(obj or {})))
 
     def managed_object(self, owner: OwnerKey, key: ObjectKey) -> None:
         """An object that we applied was changed or deleted."""

@@ -14,13 +14,14 @@ URGENT_SECONDS = 30.0
 AT_REST = (Reason.SUCCEEDED, Reason.ARCHIVED, Reason.SUSPENDED)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Asked:
-    """What was asked for, and when, in seconds of the monotonic clock."""
+    """What was asked for, and when, in seconds of the monotonic clock; whether it is rolled out."""
 
     since: float
     generation: int
     first: bool
+    begun: bool = False
 
 
 @dataclass(slots=True)
@@ -43,7 +44,8 @@ class Turns:
         known = self._asked.get(name)
         if known is None or known.generation != generation:
             first = not is_installed(now) and not is_deleting(now)
-            self._asked[name] = _Asked(self.monotonic(), generation, first)
+            known = self._asked[name] = _Asked(self.monotonic(), generation, first)
+        known.begun = _progress(now) == (Reason.ROLLING_OUT, generation)
 
     def place(self, extension: str) -> Place | None:
         """That of the requests of an extension; None for one that asks for nothing."""
@@ -51,14 +53,20 @@ class Turns:
         if asked is None:
             return None
         urgent = asked.first and self.monotonic() - asked.since < URGENT_SECONDS
-        return Place(Priority.HIGH if urgent else Priority.NORMAL, asked.since)
+        priority = Priority.HIGH if urgent else Priority.NORMAL
+        return Place(priority, asked.since, asked.begun)
 
 
 def is_at_rest(obj: KubeObject) -> bool:
     """Whether its status says that its spec, as it is now, has been done."""
+    reason, generation = _progress(obj)
+    return generation == metadata(obj).get("generation") and reason in AT_REST
+
+
+def _progress(obj: KubeObject) -> tuple[object, object]:
+    """How far it is, and with which generation of its spec."""
     found = condition(obj, ConditionType.PROGRESSING) or {}
-    known = found.get("observedGeneration") == metadata(obj).get("generation")
-    return known and found.get("reason") in AT_REST
+    return found.get("reason"), found.get("observedGeneration")
 
 
 def is_installed(obj: KubeObject) -> bool:

@@ -134,6 +134,32 @@ async def test_what_was_begun_goes_on_before_others_whose_urgency_ends_as_they_w
     assert handle.calls == ["d", "a", "b", "c"], "the newest, the oldest, the one that came first"
 
 
+async def test_what_was_begun_waits_for_nothing_that_was_not() -> None:
+    gate = asyncio.Event()
+    handled: list[str] = []
+
+    async def handle(key: str) -> Outcome:
+        handled.append(key)
+        await gate.wait()
+        return Done()
+
+    places: dict[str, Place] = {}
+    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), workers=2, place=places.get)
+    async with running(queue):
+        for key in "abcd":
+            queue.add(key)
+        await settled()
+        assert handled == ["d", "a"]
+        places["c"] = Place(Priority.NORMAL, 0.0, begun=True)
+        queue.add("c")
+        await settled()
+        assert handled == ["d", "a", "c"]
+        assert queue.depth() == 1
+        gate.set()
+        await until(lambda: len(handled) == 4)
+        assert queue.depth() == 0
+
+
 async def test_keys_of_low_priority_leave_the_slots_to_others_and_are_handled_too() -> None:
     gate = asyncio.Event()
     begun: list[str] = []

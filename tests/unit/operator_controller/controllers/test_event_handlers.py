@@ -9,7 +9,7 @@ import pytest
 from api.objects import GVK, KubeObject, ObjectKey
 from olm_runtime.controller.handlers import Change, Enqueue
 from olm_runtime.controller.manager import Manager
-from olm_runtime.lanes import Priority
+from olm_runtime.lanes import Place, Priority
 from olm_runtime.watch.packed_store import PackedStore
 from olm_runtime.watch.store import Store
 from operator_controller.controllers.event_handlers import EventHandlers, content_changed
@@ -151,6 +151,19 @@ def test_suspending_and_resuming_enqueue_the_revisions_of_which_something_is_lef
     assert world.enqueued() == []
     world.update(world.extensions, obj())
     assert world.enqueued() == ["extension ext", "set ext-2"]
+
+
+def test_a_revision_has_the_place_of_its_extension_and_is_begun_with_its_first_status(
+    world: World,
+) -> None:
+    world.update(world.extensions, obj())
+    world.update(world.object_sets, revision("ext-1"))
+    assert world.handlers.place_of_object_set("ext-1") == Place(Priority.HIGH, 0.0)
+    begun = {**revision("ext-1"), "status": progressing("RollingOut")}
+    world.update(world.object_sets, begun)
+    assert world.handlers.place_of_object_set("ext-1") == Place(Priority.HIGH, 0.0, begun=True)
+    world.update(world.object_sets, revision("alone", owner=""))
+    assert world.handlers.place_of_object_set("alone") is None
 
 
 def test_an_extension_that_is_gone_is_enqueued_and_forgotten(world: World) -> None:

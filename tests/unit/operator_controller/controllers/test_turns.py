@@ -51,8 +51,17 @@ def extension(
 
 def test_a_first_installation_is_urgent_from_its_first_event_on(world: World) -> None:
     world.see(extension(), at=100)
-    world.see(extension(1, 1, reason="RollingOut"), at=105)
+    world.see(extension(1, 1, reason="Retrying"), at=105)
     assert world.place() == Place(Priority.HIGH, 100)
+
+
+def test_one_is_begun_once_what_it_asks_for_is_rolled_out(world: World) -> None:
+    world.see(extension(1, 1, reason="RollingOut"), at=100)
+    assert world.place() == Place(Priority.HIGH, 100, begun=True)
+    world.see(extension(2, 1, reason="RollingOut"), at=200)
+    assert world.place() == Place(Priority.HIGH, 200)
+    world.see(extension(2, 2, reason="RollingOut"), at=205)
+    assert world.place() == Place(Priority.HIGH, 200, begun=True)
 
 
 def test_one_that_is_not_done_for_long_goes_with_the_others(world: World) -> None:
