@@ -109,8 +109,8 @@ class WorkQueue(Generic[Key]):
         fairness: Fairness = DEFAULT_FAIRNESS,
         place: Callable[[Key], Place | None] = by_arrival,
     ) -> None:
-        """In flight are at most `workers` prompt keys that are begun, and as many that go on, and
-        half as many of low priority.
+        """In flight are at most `workers` prompt keys, as many whose places say that they were
+        begun, and half as many of low priority.
 
         `place` is asked for the place of each key of another priority that is to wait.
         """
