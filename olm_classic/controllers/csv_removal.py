@@ -55,9 +55,7 @@ class Removal:
             gvk, labels=f"{OF_CSVS},{LABEL_OWNER_NAMESPACE}={namespace}", metadata_only=True
         )
         held = False
-        for each in found:
-            if (namespace, name) not in owner_of(each):
-                continue
+        for each in (obj for obj in found if (namespace, name) in owner_of(obj)):
             if await self.client.delete(each, uid=str(metadata(each)["uid"])) is None:
                 store.delete(each)
             else:

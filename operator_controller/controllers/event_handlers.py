@@ -4,13 +4,13 @@ Events come of a store, which also takes in the answers to our own writes. A wri
 leads to one more reconcile, which finds nothing to do and asks the API server nothing.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from api.objects import KubeObject, ObjectKey, condition, is_deleting, is_true, labels_of, name_of
+from api.objects import KubeObject, ObjectKey, is_deleting, is_true, labels_of, name_of
 from api.olm.v1 import names
-from api.olm.v1.conditions import ConditionType, Reason
+from api.olm.v1.conditions import Reason
 from olm_rollout.io.watches import OwnerKey
 from olm_rollout.ownership import controller_of
 from olm_runtime.controller.handlers import Change, Enqueue
@@ -18,7 +18,7 @@ from olm_runtime.lanes import Place, Priority
 from olm_runtime.watch.store import EventType, Store
 from operator_controller.apply.suspension import suspension_of
 from operator_controller.controllers.package_index import PackageIndex
-from operator_controller.controllers.turns import Turns, is_at_rest
+from operator_controller.controllers.turns import Turns, is_at_rest, progress_of
 
 BY_CONTROLLER = "controller"
 """The index of the ClusterObjectSets by whose objects they hold."""
@@ -62,7 +62,7 @@ class EventHandlers:
         if event.type is EventType.DELETED:
             self.release(event.object)
         priority = priority_of(event)
-        is_over = _progress(event.object).get("reason") == Reason.ARCHIVED
+        is_over = progress_of(event.object).get("reason") == Reason.ARCHIVED
         if not (is_over and priority is Priority.LOW):
             self.own_kind(event, enqueue, priority)
 
@@ -81,7 +81,7 @@ class EventHandlers:
             return
         owner = names.CLUSTER_EXTENSION, name_of(event.new)
         for obj in self.object_sets.by_index(BY_CONTROLLER, owner):
-            if _progress(obj).get("reason") != Reason.ARCHIVED:
+            if progress_of(obj).get("reason") != Reason.ARCHIVED:
                 enqueue(name_of(obj))
 
     def extensions_selecting(self, event: Change, enqueue: Enqueue) -> None:
@@ -98,9 +98,11 @@ class EventHandlers:
     def place_of_object_set(self, name: str) -> Place | None:
         """That of its extension in the work queue; it is begun once it has a status."""
         obj = self.object_sets.get(name)
-        kind, owner = owner_of(obj) if obj is not None else ("", "")
+        if obj is None:
+            return None
+        kind, owner = owner_of(obj)
         place = self.turns.place(owner) if kind == names.CLUSTER_EXTENSION else None
-        return place and place._replace(begun=bool(_progress(obj or {})))
+        return place and place._replace(begun=bool(progress_of(obj)))
 
     def managed_object(self, owner: OwnerKey, key: ObjectKey) -> None:
         """An object that we applied was changed or deleted."""
@@ -127,11 +129,6 @@ def owner_of(obj: KubeObject) -> OwnerKey:
     if controller is not None and controller.get("kind") == names.CLUSTER_EXTENSION:
         return names.CLUSTER_EXTENSION, str(controller["name"])
     return names.CLUSTER_OBJECT_SET, name_of(obj)
-
-
-def _progress(obj: KubeObject) -> Mapping[str, Any]:
-    """The condition that says how it is getting on; empty if there is none."""
-    return condition(obj, ConditionType.PROGRESSING) or {}
 
 
 def _is_archived(obj: KubeObject) -> bool:

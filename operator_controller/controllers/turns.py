@@ -1,7 +1,8 @@
 """Since when somebody waits for an extension, which all its requests have in common. Pure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from api.objects import KubeObject, condition, is_deleting, metadata, name_of
 from api.olm.v1.conditions import ConditionType, Reason
@@ -45,7 +46,7 @@ class Turns:
         if known is None or known.generation != generation:
             first = not is_installed(now) and not is_deleting(now)
             known = self._asked[name] = _Asked(self.monotonic(), generation, first)
-        known.begun = _progress(now) == (Reason.ROLLING_OUT, generation)
+        known.begun = _progress_now(now).get("reason") == Reason.ROLLING_OUT
 
     def place(self, extension: str) -> Place | None:
         """That of the requests of an extension; None for one that asks for nothing."""
@@ -59,14 +60,19 @@ class Turns:
 
 def is_at_rest(obj: KubeObject) -> bool:
     """Whether its status says that its spec, as it is now, has been done."""
-    reason, generation = _progress(obj)
-    return generation == metadata(obj).get("generation") and reason in AT_REST
+    return _progress_now(obj).get("reason") in AT_REST
 
 
-def _progress(obj: KubeObject) -> tuple[object, object]:
-    """How far it is, and with which generation of its spec."""
-    found = condition(obj, ConditionType.PROGRESSING) or {}
-    return found.get("reason"), found.get("observedGeneration")
+def progress_of(obj: KubeObject) -> Mapping[str, Any]:
+    """The condition that says how it is getting on; empty if there is none."""
+    return condition(obj, ConditionType.PROGRESSING) or {}
+
+
+def _progress_now(obj: KubeObject) -> Mapping[str, Any]:
+    """The same, if it is about the spec as it is now."""
+    found = progress_of(obj)
+    known = found.get("observedGeneration") == metadata(obj).get("generation")
+    return found if known else {}
 
 
 def is_installed(obj: KubeObject) -> bool:

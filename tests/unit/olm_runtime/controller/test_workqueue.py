@@ -58,6 +58,19 @@ class Scripted:
             await self.reached.wait_for(lambda: holds(self.calls))
 
 
+class Held:
+    """Notes each key that is handled, and holds it until the gate opens."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.gate = asyncio.Event()
+
+    async def __call__(self, key: str) -> Outcome:
+        self.begun.append(key)
+        await self.gate.wait()
+        return Done()
+
+
 async def settled() -> None:
     """Lets everything run that can run without a timer."""
     for _ in range(20):
@@ -135,55 +148,41 @@ async def test_what_was_begun_goes_on_before_others_whose_urgency_ends_as_they_w
 
 
 async def test_what_was_begun_waits_for_nothing_that_was_not() -> None:
-    gate = asyncio.Event()
-    handled: list[str] = []
-
-    async def handle(key: str) -> Outcome:
-        handled.append(key)
-        await gate.wait()
-        return Done()
-
+    handle = Held()
     places: dict[str, Place] = {}
     queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), workers=2, place=places.get)
     async with running(queue):
         for key in "abcd":
             queue.add(key)
         await settled()
-        assert handled == ["d", "a"]
+        assert handle.begun == ["d", "a"]
         places["c"] = Place(Priority.NORMAL, 0.0, begun=True)
         queue.add("c")
         await settled()
-        assert handled == ["d", "a", "c"]
+        assert handle.begun == ["d", "a", "c"]
         assert queue.depth() == 1
-        gate.set()
-        await until(lambda: len(handled) == 4)
+        handle.gate.set()
+        await until(lambda: len(handle.begun) == 4)
         assert queue.depth() == 0
 
 
 async def test_keys_of_low_priority_leave_the_slots_to_others_and_are_handled_too() -> None:
-    gate = asyncio.Event()
-    begun: list[str] = []
-
-    async def handle(key: str) -> Outcome:
-        begun.append(key)
-        await gate.wait()
-        return Done()
-
+    handle = Held()
     queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), workers=4)
     async with running(queue):
         for key in "abcdef":
             queue.add(key, priority=Priority.LOW)
         await settled()
-        assert begun == ["a", "b"], "half of the slots"
+        assert handle.begun == ["a", "b"], "half of the slots"
         for key in "1234":
             queue.add(key)
         await settled()
-        assert begun == ["a", "b", *"1234"]
+        assert handle.begun == ["a", "b", *"1234"]
         queue.add("f")  # something happened to it
         queue.add("c", priority=Priority.LOW)
-        gate.set()
-        await until(lambda: len(begun) == 10)
-        assert begun.index("f") < begun.index("c")
+        handle.gate.set()
+        await until(lambda: len(handle.begun) == 10)
+        assert handle.begun.index("f") < handle.begun.index("c")
         assert queue.depth() == 0
 
 

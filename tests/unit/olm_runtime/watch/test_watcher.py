@@ -229,9 +229,6 @@ async def test_a_watch_that_dies_is_begun_anew_and_reported_when_that_does_not_h
         await asyncio.gather(health, return_exceptions=True)
 
 
-TIMES = WatchTimes(restarted=90.0, dead=240.0)
-
-
 async def test_it_ends_at_once_amid_news(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """kopf then leaves a task behind, and gives it five seconds: more than there are here."""
     monkeypatch.setattr(kopf_handlers, "ENDING_SECONDS", 4.0)
@@ -251,6 +248,9 @@ async def test_it_ends_at_once_amid_news(server: Server, monkeypatch: pytest.Mon
 
     await asyncio.to_thread(asyncio.run, watch())
     assert 0 < len(heard) < server.news
+
+
+TIMES = WatchTimes(restarted=90.0, dead=240.0)
 
 
 def test_what_is_served_and_not_watched_for_long_is_dead() -> None:
