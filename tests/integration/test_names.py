@@ -36,6 +36,8 @@ def test_an_extension_of_a_long_name_lives_to_revision_1000(
     first = api.get(f"{SETS}/{revision_name(name, 1)}")
     assert first is not None
     make_archived_revision(olm, first, 999)
+    # Only a program that has heard of it, as its status tells, goes on from its number.
+    api.wait_condition(f"{SETS}/{revision_name(name, 999)}", "Progressing", "False")
     apply(olm, extension(package, "1.1.0", name=name, namespace=package))
     api.wait_installed(name, "1.1.0")
     assert api.get(f"{SETS}/{revision_name(name, 1000)}") is not None
