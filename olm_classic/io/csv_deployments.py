@@ -1,6 +1,8 @@
 """Writes the Deployments of ClusterServiceVersions. What is so already is not written again."""
 
-from collections.abc import Iterable, Iterator
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -24,11 +26,21 @@ from olm_classic.names import LABEL_DEPLOYMENT_HASH
 from olm_content.names import CSV_KIND
 from olm_rollout.io.pods import pods_of, why_not_running
 from olm_runtime.kube.client import KubeClient
-from olm_runtime.kube.errors import AlreadyExistsError, ForbiddenError, InvalidError, NotFoundError
+from olm_runtime.kube.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+)
 from olm_runtime.kube.media_types import JSON_PATCH
 from olm_runtime.watch.store import Store
 
 MANAGER = "olm-operator"
+AUTHORIZER_SECONDS = 1.0
+"""In which an API server has heard of rights that were given."""
+NEWER_VERSIONS = 3
+"""How often what was meant to be written is thought over at once."""
 RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 """The annotation of pod templates by which users restart pods; it is theirs."""
 
@@ -58,15 +70,19 @@ class Deployments:
         found = (self.store.get(name_of(each), namespace_of(each)) for each in wanted)
         return {name_of(each): each for each in found if each is not None}
 
-    async def apply(self, wanted: Iterable[KubeObject], account: str) -> None:
+    async def apply(self, wanted: Sequence[KubeObject], account: str) -> None:
         """Has Deployments be as wanted, with the rights of an account of their namespace if given.
 
-        Raises StepError, ApiError.
+        Raises StepError, ApiError. An account is refused twice before it is ForbiddenError: the API
+        server may hear later of new rights than whoever watches them.
         """
-        for each in wanted:
-            found = self.store.get(name_of(each), namespace_of(each))
-            if found is None or not self._is_as_left(each, found):
-                await self._write(each, found, account)
+        try:
+            await self._apply(wanted, account)
+        except ForbiddenError:
+            if not account:
+                raise
+            await asyncio.sleep(AUTHORIZER_SECONDS)
+            await self._apply(wanted, account)
 
     async def repair(self, wanted: Iterable[KubeObject], account: str) -> list[str]:
         """Undoes what others changed in Deployments that have the hash of what is wanted.
@@ -79,11 +95,11 @@ class Deployments:
             if found is None or _hash(found) != _hash(each) or self._is_as_left(each, found):
                 continue
             try:
-                written = await self._patch(each, found, self._writer(each, account))
+                is_changed = await self._patch(each, found, self._writer(each, account))
             except (ForbiddenError, InvalidError):
                 self._remember(each, found)
                 continue
-            if _generation(written) != _generation(found):
+            if is_changed:
                 changed.append(name_of(each))
         return changed
 
@@ -106,6 +122,12 @@ class Deployments:
         pods = [await pods_of(self.client, each) for each in found if each is not None]
         return any(map(is_disrupted, chain.from_iterable(pods)))
 
+    async def _apply(self, wanted: Sequence[KubeObject], account: str) -> None:
+        for each in wanted:
+            found = self.store.get(name_of(each), namespace_of(each))
+            if found is None or not self._is_as_left(each, found):
+                await self._write(each, found, account)
+
     async def _write(self, wanted: KubeObject, found: KubeObject | None, account: str) -> None:
         writer = self._writer(wanted, account)
         if found is None:
@@ -123,12 +145,23 @@ class Deployments:
             self.store.delete(found)
             raise
 
-    async def _patch(self, wanted: KubeObject, found: KubeObject, writer: KubeClient) -> KubeObject:
-        written: KubeObject = await writer.patch(
+    async def _patch(self, wanted: KubeObject, found: KubeObject, writer: KubeClient) -> bool:
+        """Whether it was otherwise. Raises ApiError; ConflictError where it changes all the time.
+
+        What others may set in it goes into what is written: no version but that one is replaced.
+        """
+        for _ in range(NEWER_VERSIONS):
+            with suppress(ConflictError):
+                return await self._replace(wanted, found, writer)
+            found = await self.client.get(gvk_of(wanted), name_of(wanted), namespace_of(wanted))
+        return await self._replace(wanted, found, writer)
+
+    async def _replace(self, wanted: KubeObject, found: KubeObject, writer: KubeClient) -> bool:
+        written = await writer.patch(
             wanted, patch_to(wanted, found), content_type=JSON_PATCH, field_manager=MANAGER
         )
         self._take(wanted, written)
-        return written
+        return _generation(written) != _generation(found)
 
     def _writer(self, wanted: KubeObject, account: str) -> KubeClient:
         namespace = namespace_of(wanted)
@@ -152,7 +185,11 @@ def patch_to(wanted: KubeObject, live: KubeObject) -> Patch:
 
     Labels and annotations of others stay, and the number of replicas where nothing is said of it.
     """
-    patch: Patch = [{"op": "replace", "path": "/spec", "value": _spec(wanted, live)}]
+    version = metadata(live)["resourceVersion"]
+    patch: Patch = [
+        {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
+        {"op": "replace", "path": "/spec", "value": _spec(wanted, live)},
+    ]
     patch += _added("labels", labels_of(wanted), labels_of(live))
     patch += _added("annotations", annotations_of(wanted), annotations_of(live))
     references = metadata(live).get("ownerReferences") or []

@@ -18,14 +18,18 @@ def deployment(
     template: dict[str, Any] = {"spec": {}}
     if annotations is not None:
         template["metadata"] = {"annotations": annotations}
+    meta = {"name": "d", "resourceVersion": "7", "labels": labels or {}}
     return {
-        "metadata": {"name": "d", "labels": labels or {}, "ownerReferences": references or []},
+        "metadata": {**meta, "ownerReferences": references or []},
         "spec": {"template": template, **spec},
     }
 
 
 def changes(wanted: KubeObject, live: KubeObject) -> dict[str, Any]:
-    return {each["path"]: each["value"] for each in patch_to(wanted, live)}
+    """But for the version, which is always pinned."""
+    version, *patch = patch_to(wanted, live)
+    assert version == {"op": "replace", "path": "/metadata/resourceVersion", "value": "7"}
+    return {each["path"]: each["value"] for each in patch}
 
 
 def test_its_specification_is_replaced_as_a_whole() -> None:
