@@ -26,7 +26,16 @@ from olm_classic.controllers.csv_removal import FINALIZER, Removal
 from olm_classic.controllers.csv_stores import CsvStores
 from olm_classic.controllers.csv_watches import CsvWatches
 from olm_classic.csv.machine import Facts, next_change
-from olm_classic.csv.membership import Leave, Mark, Member, Provide, Refuse, Verdict, examine
+from olm_classic.csv.membership import (
+    Leave,
+    Mark,
+    Member,
+    Provide,
+    Refuse,
+    Verdict,
+    await_selection,
+    examine,
+)
 from olm_classic.csv.phases import Change, Phase, changed, has_given_up, phase_of
 from olm_classic.csv.timing import seconds_until_look
 from olm_classic.io.cluster_proxy import ClusterProxy
@@ -149,9 +158,12 @@ class ClusterServiceVersions:
         return None
 
     async def _has_unseen_group(self, csv: KubeObject) -> bool:
-        """Whether there is an OperatorGroup without an event yet: each kind has its own watch."""
-        if self._stores.groups_of(csv):
-            return False
+        """Whether there is an OperatorGroup without an event yet: each kind has its own watch.
+
+        So it is with one that is new and whose namespaces nobody has selected yet.
+        """
+        if groups := self._stores.groups_of(csv):
+            return await_selection(groups, self._clock())
         found, _ = await self._manager.client.list_all(
             OPERATOR_GROUP, namespace_of(csv), metadata_only=True
         )

@@ -5,9 +5,18 @@ These checks come before those of its phase, at every look, and the first that f
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
-from api.objects import GVK, KubeObject, annotations_of, labels_of, name_of, namespace_of
+from api.objects import (
+    GVK,
+    KubeObject,
+    annotations_of,
+    labels_of,
+    metadata,
+    name_of,
+    namespace_of,
+)
 from olm_classic.csv.install_modes import unsupported
 from olm_classic.csv.phases import Change, Phase, Reason
 from olm_classic.csv.replacement import is_in
@@ -25,6 +34,8 @@ from olm_content.names import ANNOTATION_OPERATOR_NAMESPACE, ANNOTATION_TARGET_N
 
 CONFLICTS = frozenset({Reason.STATIC_APIS, Reason.API_CONFLICT})
 """Reasons of those whose APIs are not to be provided by them: their Deployments are gone."""
+SELECTED_WITHIN = timedelta(seconds=10)
+"""In which a new OperatorGroup has its namespaces, if they can be selected."""
 
 _TEXTS = {
     Reason.STATIC_APIS: "static provided api operatorgroup cannot be modified by these apis",
@@ -132,6 +143,15 @@ def selected_namespaces(group: KubeObject) -> list[str] | None:
     """The namespaces that a group has found; None before it has looked."""
     found: list[str] | None = (group.get("status") or {}).get("namespaces")
     return found
+
+
+def await_selection(groups: Iterable[KubeObject], now: datetime) -> bool:
+    """Whether one of them is so new that its namespaces may be selected in a moment."""
+    return any(
+        selected_namespaces(group) is None
+        and now - datetime.fromisoformat(metadata(group)["creationTimestamp"]) < SELECTED_WITHIN
+        for group in groups
+    )
 
 
 def surface_of(group: KubeObject) -> GroupSurface:

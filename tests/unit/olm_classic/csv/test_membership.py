@@ -1,11 +1,21 @@
 """Which checks a ClusterServiceVersion passes before its phase is looked at, and in which order."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from api.objects import KubeObject
-from olm_classic.csv.membership import Leave, Mark, Member, Provide, Refuse, examine, pruned
+from olm_classic.csv.membership import (
+    Leave,
+    Mark,
+    Member,
+    Provide,
+    Refuse,
+    await_selection,
+    examine,
+    pruned,
+)
 
 
 def group(
@@ -136,6 +146,16 @@ def test_a_group_that_provides_what_it_does_elsewhere_ends_its_deployments() -> 
     assert refusal(examine(mine, [fixed]))[0] == "CannotModifyStaticOperatorGroupProvidedAPIs"
     mine["status"] = {"reason": "InterOperatorGroupOwnerConflict"}
     assert refusal(examine(mine, [fixed]))[0] == "InterOperatorGroupOwnerConflict"
+
+
+def test_the_namespaces_of_a_new_group_are_waited_for_ten_seconds() -> None:
+    made = datetime(2026, 11, 29, 12, 0, 0, tzinfo=UTC)
+    new, selected = group(), group(targets=[])
+    for each in (new, selected):
+        each["metadata"]["creationTimestamp"] = "2026-11-29T12:00:00Z"
+    assert await_selection([selected, new], made + timedelta(seconds=9))
+    assert not await_selection([selected, new], made + timedelta(seconds=11))
+    assert not await_selection([selected], made)
 
 
 def test_apis_that_nobody_provides_any_more_go_from_the_annotation() -> None:
