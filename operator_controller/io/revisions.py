@@ -201,12 +201,17 @@ class RevisionStore:
             if (cached := self._contents.find(raw, now)) is not None:
                 return cached
         secrets = await self._read(wanted, account, recent=True)
+        try:
+            phases = unpack(spec, secrets, self._namespace)
+        except ContentError:  # it may be what was there a moment ago, and nobody would look again
+            secrets = await self._read(wanted, account)
+            phases = unpack(spec, secrets, self._namespace)
         orphans = [
             secret
             for (namespace, _), secret in secrets.items()
             if namespace == self._namespace and not metadata(secret).get("ownerReferences")
         ]
-        content = StoredContent(unpack(spec, secrets, self._namespace))
+        content = StoredContent(phases)
         if not orphans:
             self._contents.keep(raw, secrets, content)
         elif name_of(raw) not in self._in_creation:  # who creates it is about to do the same

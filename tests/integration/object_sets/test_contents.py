@@ -1,5 +1,6 @@
 """The content of a set is decoded once, and never other than what is stored."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -11,6 +12,7 @@ from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.watch.packed_store import PackedStore
 from operator_controller.apply.pack import Packed, pack
+from operator_controller.apply.stored import ContentError
 from operator_controller.apply.unpack import MissingContentError
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.io.system_secrets import SECRET, SystemSecrets
@@ -73,6 +75,32 @@ async def test_it_is_decoded_once_until_nobody_works_on_it(content: Content) -> 
     assert again == first
 
 
+class Behind(KubeClient):
+    """Of a server whose memory has an object as it was before."""
+
+    before: KubeObject
+
+    async def find_recent(
+        self, gvk: GVK, name: str, namespace: str = "", *, metadata_only: bool = False
+    ) -> KubeObject | None:
+        return self.before
+
+
+async def test_it_is_not_refused_for_what_was_wrong_a_moment_ago(
+    content: Content, control_plane: ControlPlane
+) -> None:
+    (secret,) = content.packed.secrets
+    async with Behind.connect(load_access(str(control_plane.kubeconfig))) as behind:
+        behind.before = {**secret, "immutable": False}
+        store = RevisionStore(behind, PackedStore(), metadata(secret)["namespace"], content.watched)
+        found = await store.content(content.raw, behind)
+        assert [phase.objects for phase in found.phases] == [p.objects for p in content.phases]
+        await content.client.delete(secret)
+        await content.client.create(behind.before, field_manager="test")
+        with pytest.raises(ContentError, match="not immutable"):
+            await store.content(content.raw, behind)
+
+
 async def test_what_is_watched_is_asked_for_once(content: Content) -> None:
     (secret,) = content.packed.secrets
     place, name = metadata(secret)["namespace"], metadata(secret)["name"]
@@ -92,8 +120,14 @@ async def test_what_is_lost_is_missed_although_it_was_known(content: Content) ->
     first = await content.store.content(content.raw, content.client)
     (secret,) = content.packed.secrets
     await content.client.delete(secret)
+
+    async def look() -> None:
+        async with asyncio.timeout(60):
+            while True:  # the server's cache may have it yet
+                await content.store.content(content.raw, content.client)
+
     with pytest.raises(MissingContentError, match="not found"):
-        await content.store.content(content.raw, content.client)
+        await look()
     await content.write()
     again = await content.store.content(content.raw, content.client)
     assert again is not first, "a Secret of the same name may hold anything"
