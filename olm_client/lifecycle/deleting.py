@@ -115,8 +115,10 @@ class Deletion:
 
     async def until_gone(self) -> None:
         """Waits until the extension and its objects are gone. Raises OLMError."""
-        rest = max(1.0, self._seconds - (self._clock() - self._begun))
-        wait = Wait(self._kube, self._name, rest, self._display, self._count_objects)
+        spent = self._clock() - self._begun
+        wait = Wait(
+            self._kube, self._name, self._seconds, self._display, self._count_objects, spent
+        )
         await wait.until_gone(self._uid)
 
     @property
@@ -179,9 +181,13 @@ class Deletion:
                 raise TerminalError(f"{key_of(obj)} was not deleted: {error.message}") from error
 
     async def _until_done(self, look: Callable[[], Awaitable[Standing | None]]) -> None:
-        """Looks again and again until there is nothing to show. Raises OLMError."""
+        """Looks again and again until there is nothing to show. Raises OLMError.
+
+        The last look begins when the time is over: the first one asks for deletions.
+        """
         try:
             while True:
+                seconds = self._clock() - self._begun
                 try:
                     found = await look()
                 except ApiError as error:
@@ -190,7 +196,6 @@ class Deletion:
                     found = Standing([error.message], error.message, error.hint)
                 if found is None:
                     return
-                seconds = self._clock() - self._begun
                 if seconds > self._seconds:
                     raise OLMError(found.message, hint=found.hint)
                 self._display.show(found.lines, seconds=seconds)

@@ -22,7 +22,8 @@ _ROLLING_OUT = {Phase.INSTALLING, Phase.UPDATING, Phase.RETRYING}
 class Wait:
     """How to wait: for which extension, how long at most, and where it is shown.
 
-    `progress` gives lines that are shown above the extension's own.
+    `progress` gives lines that are shown above the extension's own. Of `seconds` so many as `spent`
+    are over.
     """
 
     kube: KubeClient
@@ -30,6 +31,7 @@ class Wait:
     seconds: float
     display: Display
     progress: Callable[[], Awaitable[list[str]]] | None = None
+    spent: float = 0.0
 
     async def until_installed(self, bundle: str = "") -> KubeObject:
         """The extension once that bundle (or any) is installed and nothing is left to do.
@@ -108,9 +110,9 @@ class Wait:
         last = State(Phase.PENDING)
         readiness, objects = Readiness(self.kube, self.name), list[str]()
         clock = asyncio.get_running_loop().time
-        begun = clock()
+        begun = clock() - self.spent
         try:
-            async with asyncio.timeout(self.seconds):
+            async with asyncio.timeout(max(1.0, self.seconds - self.spent)):
                 while True:
                     raw, fault = await self._read()
                     if not fault and done(raw):
