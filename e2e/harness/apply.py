@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import yaml
 
+from e2e.harness.rights import wait_granted
 from e2e.harness.states import states
 
 FIELD_MANAGER = "kubectl"
@@ -15,8 +16,9 @@ DEFAULT_NAMESPACE = "default"
 APPLY = {"fieldManager": FIELD_MANAGER, "force": "true", "fieldValidation": "Strict"}
 PATCH_TYPE = {"Content-Type": "application/apply-patch+yaml"}
 DEFINITION = "CustomResourceDefinition"
+RBAC = "rbac.authorization.k8s.io/"
 NO_SUCH_PATH = "404 page not found"
-NEW_KIND_SECONDS, POLL_SECONDS = 10.0, 0.05
+NEW_KIND_SECONDS, POLL_SECONDS = 60.0, 0.05
 """A kind is served a moment after its definition is established."""
 PATIENCE_SECONDS = 120.0
 
@@ -37,13 +39,16 @@ class ManifestApplier:
     def apply(self, objects: Iterable[dict[str, Any]]) -> None:
         """Applies objects in their order.
 
-        Kinds that were defined are served then. Errors: httpx.HTTPStatusError with the API
-        server's message; TimeoutError, also for a kind that is not served.
+        Kinds that were defined are served then, and bindings in force. Errors:
+        httpx.HTTPStatusError with the API server's message; TimeoutError, also for a kind that is
+        not served.
         """
         answers = [self._apply(obj) for obj in objects]
         for definition in (answer for answer in answers if answer["kind"] == DEFINITION):
             if not _is_established(definition):
                 self._wait_served(definition)
+        for binding in filter(_is_binding, answers):
+            wait_granted(self._client, binding)
 
     def delete(self, objects: Iterable[dict[str, Any]]) -> None:
         """Deletes the objects that are there, and waits until they are gone.
@@ -135,6 +140,10 @@ def objects_of(manifests: str) -> Iterator[dict[str, Any]]:
 def _is_early(answer: httpx.Response) -> bool:
     """Whether a kind is not served yet."""
     return answer.text.strip() == NO_SUCH_PATH
+
+
+def _is_binding(obj: dict[str, Any]) -> bool:
+    return bool(obj["apiVersion"].startswith(RBAC) and obj["kind"].endswith("Binding"))
 
 
 def _is_established(definition: dict[str, Any]) -> bool:

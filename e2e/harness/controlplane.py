@@ -266,7 +266,8 @@ class ControlPlane(Running):
     def apply(self, manifests: str | Path | Sequence[dict[str, Any]]) -> None:
         """What `kubectl apply --server-side --force-conflicts` does, as the administrator.
 
-        Manifests may be in a file or a folder. Kinds that were defined are served then.
+        Manifests may be in a file or a folder. Kinds that were defined are served then, and
+        bindings in force.
         Errors: httpx.HTTPStatusError with the API server's message.
         """
         ManifestApplier(self._http, self._known_kinds).apply(_objects(manifests))

@@ -1,5 +1,6 @@
 """Objects without events, because there is no watch, or not yet."""
 
+import asyncio
 import itertools
 import time
 from collections import Counter
@@ -38,7 +39,7 @@ async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
 
 
 @pytest.fixture
-async def blind(client: KubeClient, namespace: str) -> KubeClient:
+async def blind(client: KubeClient, control_plane: ControlPlane, namespace: str) -> KubeClient:
     """An account that may write ConfigMaps, but neither list nor watch them."""
     name = {"name": "blind", "namespace": namespace}
     verbs = ["get", "create", "patch", "delete"]
@@ -55,8 +56,7 @@ async def blind(client: KubeClient, namespace: str) -> KubeClient:
         "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "blind"},
         "subjects": [{"kind": "ServiceAccount", **name}],
     }
-    for obj in (role, binding):
-        await client.create(obj, field_manager="test")
+    await asyncio.to_thread(control_plane.apply, [role, binding])
     return client.as_service_account(namespace, "blind")
 
 

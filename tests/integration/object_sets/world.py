@@ -9,6 +9,7 @@ from typing import Any
 from api.objects import KubeObject
 from api.olm.v1 import names
 from e2e.harness.controlplane import wait_until
+from e2e.harness.rights import wait_revoked
 from e2e.olm.api import OLM, PATIENCE_SECONDS, Api
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 
@@ -37,6 +38,8 @@ class World:
         """Takes the account all its rights."""
         bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
         self.product.control_plane.remove(f"{bindings}/{self.namespace}-installer")
+        with self.product.control_plane.client() as client:
+            wait_revoked(client, self.account, verb="create", resource="configmaps")
 
     def set_name(self, name: str = "set") -> str:
         return f"{self.namespace}-{name}"
