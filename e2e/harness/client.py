@@ -28,6 +28,6 @@ class KubeClient(httpx.Client):
             time.sleep(POLL_SECONDS)
 
 
-def plain_client(*, timeout: float = 5.0) -> httpx.Client:
+def plain_client(*, timeout: float = PATIENCE_SECONDS) -> httpx.Client:
     """A client for plain HTTP: without the trusted roots, which take 25 ms of a processor."""
     return httpx.Client(timeout=timeout, verify=False, trust_env=False)

@@ -43,6 +43,11 @@ class Api:
         items: list[KubeObject] = answer.raise_for_status().json()["items"]
         return items
 
+    def reasons(self, name: str) -> set[str]:
+        """The reasons of all Events about an object that is in no namespace."""
+        events = self.list("/apis/events.k8s.io/v1/namespaces/default/events")
+        return {event["reason"] for event in events if event["regarding"]["name"] == name}
+
     def create(self, path: str, obj: KubeObject) -> None:
         """Creates an object in a collection."""
         self._http.post(path, json=obj).raise_for_status()

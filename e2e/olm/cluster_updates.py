@@ -201,18 +201,19 @@ class ClusterUpdates:
     ) -> str:
         """Wait until a condition has a status, and a message with a text in it; the message."""
 
+        found = ("", "", "")
+
         def is_met() -> bool:
+            nonlocal found
             found = self.condition(kind)
             return found[0] == status and text in found[2]
 
         try:
             wait_until(is_met, what=f"{kind}={status} {text}", timeout=timeout)
         except TimeoutError as error:
-            error.add_note(
-                f"it is {self.condition(kind)}; the end of {self.log}:\n{log_tail(self.log)}"
-            )
+            error.add_note(f"it is {found}; the end of {self.log}:\n{log_tail(self.log)}")
             raise
-        return self.condition(kind)[2]
+        return found[2]
 
     def wait_level(self, version: str, *, timeout: float = PATIENCE_SECONDS) -> None:
         """Wait until a release is applied completely."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from api.objects import GVK, KubeObject, name_of, namespace_of
+from api.objects import GVK, KubeObject, is_deleting, name_of, namespace_of
 from e2e.harness.controlplane import ControlPlane
 from olm_runtime.kube.discovery import Resource, parse_groups
 from olm_runtime.kube.media_types import GROUP_DISCOVERY
@@ -42,7 +42,8 @@ def settled_dump(control_plane: ControlPlane, *, timeout: float) -> Dump:
     while True:
         time.sleep(QUIET_SECONDS)
         after = dump(control_plane)
-        if after == before or time.monotonic() > deadline:
+        settled = after == before and not any(map(is_deleting, after.values()))
+        if settled or time.monotonic() > deadline:
             return after
         before = after
 

@@ -26,7 +26,7 @@ from olm_classic.names import LABEL_COPIED_FROM
 from olm_runtime.clocks import utc_now
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
-from olm_runtime.kube.errors import ConflictError, NotFoundError
+from olm_runtime.kube.errors import ApiError, NotFoundError
 from olm_runtime.watch.informer import Hooks, Informer, Selection
 from olm_runtime.watch.packed_store import PackedStore
 from olm_runtime.watch.store import Event, Store
@@ -262,7 +262,7 @@ async def _again_on_conflict(act: Callable[[], Any]) -> None:
             await act()
         except NotFoundError:
             return
-        except ConflictError:
+        except ApiError:  # a conflict, or an API server that is away or busy
             await asyncio.sleep(RETRY_SECONDS)
         else:
             return

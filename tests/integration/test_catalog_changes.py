@@ -103,7 +103,7 @@ def test_of_many_extensions_those_are_reconciled_whose_package_changed(
         olm.control_plane.apply("---".join(map(extension, map(name_of, range(EXTENSIONS)))))
         for number in range(EXTENSIONS):
             path = extension_path(name_of(number))
-            api.wait_condition(path, "Progressing", "False", timeout=120)
+            api.wait_condition(path, "Progressing", "False", timeout=300)
         before = reconciles.at_rest()
         assert len(before) == EXTENSIONS
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from e2e.harness.controlplane import wait_until
 from e2e.harness.images import build_image
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path, extension_path
@@ -107,10 +108,12 @@ def test_a_catalog_is_added_refreshed_switched_off_and_on_and_removed(
     assert f"  {package} ({package} 1.0.0)" in lines
 
     assert catalogs.tab("plan", package, "--version", "") == ["1.1.0", "1.0.0"]
-    assert catalogs.tab("rollback", package, "--to", "") == ["1"]
-    assert catalogs.tab("install", package, "--channel", "") == ["stable"]
-    assert package in catalogs.tab("install", package, "-n", "pkg-")
-    assert package in catalogs.tab("catalog", "show", package[:6])
+    # What does not answer within a second completes nothing.
+    tab, what = catalogs.tab, "completion"
+    wait_until(lambda: tab("rollback", package, "--to", "") == ["1"], what=what)
+    wait_until(lambda: tab("install", package, "--channel", "") == ["stable"], what=what)
+    wait_until(lambda: package in tab("install", package, "-n", "pkg-"), what=what)
+    wait_until(lambda: package in tab("catalog", "show", package[:6]), what=what)
 
     [off] = catalogs.answer("disable", package, "--wait")["catalogs"]
     assert (off["phase"], off["changed"]) == ("Off", True)

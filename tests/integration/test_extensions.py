@@ -156,7 +156,7 @@ def test_content_of_a_revision_that_is_deleted_by_hand_is_made_again(
     assert (again or {})["immutable"] is True
     api.wait(configmap(package), lambda obj: obj is not None, what="restored")
     api.wait_installed(package, "1.0.0")
-    assert metadata(api.get(path) or {})["ownerReferences"]
+    api.wait(path, lambda obj: bool(metadata(obj or {}).get("ownerReferences")), what="owned")
 
 
 def test_content_of_a_revision_that_somebody_replaced_is_not_applied(

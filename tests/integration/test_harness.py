@@ -148,7 +148,7 @@ class TestControlPlane:
         self, control_plane: ControlPlane
     ) -> None:
         with control_plane.client() as client:
-            seen = list(states(client, "/apis/example.com/v1/nothings/one", seconds=1.0))
+            seen = list(states(client, "/apis/example.com/v1/nothings/one", seconds=5.0))
         assert len(seen) > 1
         assert not any(seen)
 
@@ -195,7 +195,7 @@ class TestControlPlane:
         kubectl("create", "namespace", "short-lived")
         kubectl("create", "configmap", "content", "-n", "short-lived")
 
-        kubectl("delete", "namespace", "short-lived", "--timeout=30s")
+        kubectl("delete", "namespace", "short-lived", "--timeout=180s")
 
         with pytest.raises(CommandFailed, match="NotFound"):
             kubectl("get", "namespace", "short-lived")
@@ -205,7 +205,7 @@ class TestControlPlane:
     ) -> None:
         kubectl("create", "deployment", "web", "--image=example.com/web:1", "-n", namespace)
 
-        waiting = ("wait", "deployment/web", "-n", namespace, "--timeout=20s")
+        waiting = ("wait", "deployment/web", "-n", namespace, "--timeout=180s")
         kubectl(*waiting, "--for=jsonpath={.status.unavailableReplicas}=1")
 
 
@@ -551,5 +551,5 @@ def test_up_prints_a_working_kubeconfig_and_ends_on_request(tmp_path: Path) -> N
 
         process.send_signal(signal.SIGINT)
 
-        assert process.wait(30) == 0
+        assert process.wait(180) == 0
     assert not can_connect(port_of(settings["OLMV1_REGISTRY"]))

@@ -111,7 +111,7 @@ def test_what_is_killed_goes_on_where_it_was(
 ) -> None:
     names = [f"killed/big-{number}" for number in range(6)]
     related = [
-        registry.push(build_image([{"own": random.randbytes(2 << 20)}]), name, tag="v1").reference
+        registry.push(build_image([{"own": random.randbytes(8 << 20)}]), name, tag="v1").reference
         for name in names
     ]
     write_catalog(tmp_path / "catalog", related[0], related[1:])

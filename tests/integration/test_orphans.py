@@ -84,6 +84,11 @@ def test_they_stay_and_no_revision_of_it_does(api: Api, orphaned: str) -> None:
     assert objects(api, orphaned)
 
 
+def is_left_to_us(obj: KubeObject | None) -> bool:
+    """Whether the garbage collector has taken the owner off what it knows."""
+    return obj is not None and "orphan" not in metadata(obj).get("finalizers", ())
+
+
 def test_what_the_garbage_collector_had_not_seen_stays_as_well(
     olm: Olm, api: Api, installed: str
 ) -> None:
@@ -94,10 +99,6 @@ def test_what_the_garbage_collector_had_not_seen_stays_as_well(
     olm.stop_operator_controller()
     try:
         api.delete(extension_path(installed), propagation="Orphan")
-
-        def is_left_to_us(obj: KubeObject | None) -> bool:
-            return obj is not None and "orphan" not in metadata(obj).get("finalizers", ())
-
         api.wait(extension_path(installed), is_left_to_us, what="dependents have no owner")
         owners = metadata(before)["ownerReferences"]
         api.patch(settings, {"metadata": {"ownerReferences": owners}})
@@ -121,6 +122,7 @@ def test_a_revision_whose_extension_is_gone_takes_nothing(
             return obj is not None and not metadata(obj).get("ownerReferences")
 
         api.wait(revision, is_set_free, what="the revision has no owner")
+        api.wait(extension_path(installed), is_left_to_us, what="nothing has")
         api.patch(extension_path(installed), {"metadata": {"finalizers": None}})
         api.wait_gone(extension_path(installed))
     finally:

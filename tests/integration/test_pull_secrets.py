@@ -1,5 +1,6 @@
 """Pull secrets of a real API server, and the registry that asks for them."""
 
+import asyncio
 import base64
 import json
 import secrets
@@ -106,8 +107,9 @@ async def test_a_secret_that_may_not_be_read_holds_up_no_other(
     async with KubeClient.connect(load_access(str(kubeconfig))) as client:
         account = ObjectName(world.namespace, ACCOUNT)
         own = PullSecrets(client, global_secret=None, account=account, prefix="test-pull-secret-")
-        await own.refresh()
-        assert own.file is not None
+        async with asyncio.timeout(60):
+            while own.file is None:  # the server may not have heard of the account's rights yet
+                await own.refresh()
         assert json.loads(own.file.read_bytes())["auths"] == {"b.test": {"auth": "2"}}
         own.close()
     assert f"pull secret {world.namespace}/locked may not be read" in caplog.text

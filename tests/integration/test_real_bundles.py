@@ -30,7 +30,7 @@ pytestmark = pytest.mark.corpus
 
 CATALOG = "real"
 LABEL = "olm.operatorframework.io/metadata.name"
-SECONDS = 90.0
+SECONDS = 300.0
 LEFT_ALONE_SECONDS = 3.0
 """In which a role that two set in turn had dozens of versions."""
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from api.objects import metadata
+from e2e.harness.controlplane import wait_until
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import extension, with_administrator
@@ -103,9 +104,8 @@ def test_back_and_on_again_without_the_catalog(olm: Olm, api: Api, run: Run, upd
         (2, "0.2.0", "Archived", "SpecChanged"),
         (3, "0.1.0", "Installed", "Rollback"),
     ]
-    events = api.list("/apis/events.k8s.io/v1/namespaces/default/events")
-    reasons = {e["reason"] for e in events if e["regarding"]["name"] == updated}
-    assert {"RollingBack", "RolledBack"} <= reasons
+    reported = {"RollingBack", "RolledBack"}
+    wait_until(lambda: reported <= api.reasons(updated), what=f"Events {reported}")
 
     again = run("rollback", updated)
     assert again.returncode == 1

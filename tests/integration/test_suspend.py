@@ -9,6 +9,7 @@ import pytest
 
 from api.objects import KubeObject, metadata
 from e2e.harness.apply import objects_of
+from e2e.harness.controlplane import wait_until
 from e2e.olm.api import OLM, Api, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import extension, with_administrator
@@ -111,9 +112,8 @@ def test_nothing_is_written_until_it_is_resumed(
         f"{installed}: {installed}.v0.2.0 is installed\n",
     ), result.stderr
     assert (api.get(changed) or {})["data"]["key"] == "value"
-    events = api.list("/apis/events.k8s.io/v1/namespaces/default/events")
-    reasons = {e["reason"] for e in events if e["regarding"]["name"] == installed}
-    assert {"Suspended", "Resumed", "Updated"} <= reasons
+    reported = {"Suspended", "Resumed", "Updated"}
+    wait_until(lambda: reported <= api.reasons(installed), what=f"Events {reported}")
     assert run("resume", installed).stdout == f"{installed} is not suspended\n"
 
 

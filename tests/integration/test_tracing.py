@@ -157,13 +157,13 @@ def test_an_install_is_one_tree_from_the_spec_to_the_objects(
         assert [traced.ancestors(each) for each in same] == [[reconcile]], step
     [pull] = [s for s in traced.find(CONTROLLER, "pull") if s.trace == revise.trace]
     assert traced.ancestors(pull) == [(CONTROLLER, "render"), reconcile]
+    roll_out = traced.wait(CONTROLLER, "roll_out", **known, revision=f"{package}-1")
     apply = [
         span
         for span in traced.find(CONTROLLER, "apply")
         if (CONTROLLER, "reconcile clusterobjectset") in traced.ancestors(span)
     ]
     assert apply
-    roll_out = traced.wait(CONTROLLER, "roll_out", **known, revision=f"{package}-1")
     assert traced.ancestors(roll_out) == [(CONTROLLER, "reconcile clusterobjectset")]
 
     served = traced.wait(CATALOGD, "serve")

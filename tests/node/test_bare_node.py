@@ -101,6 +101,8 @@ def go_through(node: Node, pool: str) -> None:
     changed = node.places.boot_id
     wait_until(lambda: changed.read_text() == "second", what="the command has run")
     assert shown(node, "{.spec.unschedulable}") == "true", "until it has restarted"
-    node.kubectl("wait", "--for=condition=Complete", "job", "--all", f"-n={NAMESPACE}")
+    node.kubectl(
+        "wait", "--for=condition=Complete", "job", "--all", f"-n={NAMESPACE}", "--timeout=180s"
+    )
     node.restart_kubelet()
     node.kubectl("wait", "--for=condition=Updated", f"mcp/{POOL}", "--timeout=180s")

@@ -62,4 +62,6 @@ def test_it_leaves_what_its_notes_say(node: Node, product: Release) -> None:
 def test_then_nothing_is_left(node: Node) -> None:
     node.kubectl("delete", "crd", *CRDS)
     node.kubectl("delete", "namespace", NAMESPACE, "--timeout=180s")
+    with suppress(TimeoutError):
+        wait_until(lambda: not ours(node), what="all is gone")
     assert sorted(ours(node)) == []

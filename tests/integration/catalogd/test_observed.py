@@ -63,7 +63,11 @@ class World:
         context = ssl.create_default_context(cafile=str(self.olm.catalogs_ca))
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         return httpx.get(
-            f"{self.metrics_url}/metrics", headers=headers, verify=context, trust_env=False
+            f"{self.metrics_url}/metrics",
+            headers=headers,
+            verify=context,
+            trust_env=False,
+            timeout=60.0,
         )
 
 

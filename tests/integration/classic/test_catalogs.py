@@ -217,7 +217,8 @@ def test_a_poll_swaps_pods_where_a_tag_has_new_content(
     assert "update pod: ImagePullBackOff" in said["message"]
     assert said["connectionState"]["lastObservedState"] == "READY", "it is served as before"
     place.patch("catalogsources", "polled", {"spec": {"updateStrategy": None}})
-    wait_status(place, "polled", lambda now: "reason" not in now)
+    polls = {"reason", "latestImageRegistryPoll"}
+    wait_status(place, "polled", lambda now: not polls & now.keys())
     assert [name_of(pod) for pod in pods(place, SERVING)] == [name_of(new)]
 
 

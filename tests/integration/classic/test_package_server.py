@@ -323,7 +323,7 @@ def test_certificates_change_without_a_call_that_fails(server: PackageServer, pl
             json={"data": issued(fresh).data()},
             headers={"content-type": "application/merge-patch+json"},
         ).raise_for_status()
-        server.start("--certificate-settle=1s")
+        server.start("--certificate-settle=15s")
         path = f"{API}/namespaces/{place.name}/packagemanifests"
 
         def is_another() -> bool:

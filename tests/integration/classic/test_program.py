@@ -95,7 +95,8 @@ def test_metrics_over_tls_are_for_who_may_read_them(classic: Classic, tmp_path: 
             context.load_cert_chain(tmp_path / f"{who}.crt", tmp_path / f"{who}.key")
         url = f"https://127.0.0.1:{classic.metrics_port}/metrics"
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return httpx.get(url, verify=context, headers=headers, trust_env=False).status_code
+        asked = httpx.get(url, verify=context, headers=headers, trust_env=False, timeout=60.0)
+        return asked.status_code
 
     try:
         answers = [answer("reader"), answer("other"), answer(), answer(token="made-up")]

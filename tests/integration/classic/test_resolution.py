@@ -76,8 +76,8 @@ def test_what_is_shown_of_a_wrong_channel_mends_it(
     blobs = channel(bundles.of("mend", "1.0.0"))
     place.catalog("operators", blobs)
     place.subscribe("mend", source="operators", channel="beta")
-    place.wait_condition("subscriptions", "mend", "ResolutionFailed")
-    failed = conditions(place.wait("subscriptions", "mend", bool))["ResolutionFailed"]
+    found = place.wait("subscriptions", "mend", lambda obj: "channel beta" in str(conditions(obj)))
+    failed = conditions(found)["ResolutionFailed"]
     assert failed["reason"] == "ConstraintsNotSatisfiable"
     message, _, hint = failed["message"].partition("\n")
     assert message.startswith(
@@ -158,6 +158,7 @@ def test_a_catalog_that_is_away_and_is_left_out(
     everyone = Place(classic, "olm")
     everyone.create("operators.coreos.com/v1alpha1", "CatalogSource", "broken", broken)
     try:
+        everyone.wait_catalog("broken", "TRANSIENT_FAILURE")
         place.subscribe("apart", source="operators", channel="stable")
         place.wait_condition("subscriptions", "apart", "ResolutionFailed")
         failed = conditions(place.wait("subscriptions", "apart", bool))["ResolutionFailed"]

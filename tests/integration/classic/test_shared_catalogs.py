@@ -26,7 +26,8 @@ pytestmark = pytest.mark.integration
 
 ADDRESS = "192.0.2.10"
 """Of nobody: an EndpointSlice may have no loopback."""
-PORTS = range(51700, 51720)
+PORTS = range(32100, 32120)
+"""None that the system gives to whoever connects."""
 SHARED = (
     "--catalog-serving=shared",
     f"--catalog-serving-address={ADDRESS}",

@@ -276,6 +276,7 @@ def test_a_requirement_that_nobody_meets_is_reported_until_somebody_does(
     with_properties(needs, "lacks.v1.0.0", api("Lacking", required=True))
     server = place.catalog("operators", needs)
     place.subscribe("lacks", source="operators")
+    place.wait("subscriptions", "lacks", lambda obj: "kind: Lacking" in str(conditions(obj)))
     failed = place.wait_condition("subscriptions", "lacks", "ResolutionFailed")
     assert failed["reason"] == "ConstraintsNotSatisfiable"
     assert failed["message"].startswith("constraints not satisfiable: ")
@@ -320,6 +321,7 @@ def test_a_catalog_that_is_unwell_is_named(
 def test_a_dead_catalog_holds_up_who_sees_it(place: Place, shelf: str) -> None:
     serving(place, shelf)
     serving(place, "127.0.0.1:1", "dead")
+    place.wait_catalog("dead", "TRANSIENT_FAILURE")
     place.subscribe("plain", source="operators")
     failed = place.wait_condition("subscriptions", "plain", "ResolutionFailed")
     assert failed["reason"] == "ErrorPreventedResolution"
@@ -462,6 +464,7 @@ def test_a_dead_global_catalog_may_be_left_out(classic: Classic, place: Place, s
     serving(dead, "127.0.0.1:1", "dead")
     try:
         serving(place, shelf)
+        dead.wait_catalog("dead", "TRANSIENT_FAILURE")
         place.subscribe("plain", source="operators")
         failed = place.wait_condition("subscriptions", "plain", "ResolutionFailed")
         assert failed["message"].startswith("error using catalogsource olm/dead: ")

@@ -47,5 +47,4 @@ async def test_changes_of_the_clusters_proxy_count_while_programs_run(
         await asyncio.to_thread(
             world.proxy, httpsProxy=f"http://{proxy.address}", noProxy=f"{NAME},.svc"
         )
-        await asyncio.to_thread(world.apply_catalog, reference)
-        await asyncio.to_thread(world.wait_retrying, "its name cannot be resolved")
+        await asyncio.to_thread(world.wait_refused, reference, "its name cannot be resolved")

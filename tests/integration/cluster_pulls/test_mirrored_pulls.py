@@ -73,8 +73,8 @@ def test_a_source_that_must_not_be_contacted_is_not_until_the_object_is_gone(wor
     published = world.publish()
     kind, place = "ImageDigestMirrorSet", published.repository
     world.mirrors(kind, "nowhere.invalid/x", source=place, policy="NeverContactSource")
-    world.apply_catalog(published.reference)
-    world.wait_retrying(f'registry {place} is blocked by ImageDigestMirrorSet "{world.name}"')
+    blocked = f'registry {place} is blocked by ImageDigestMirrorSet "{world.name}"'
+    world.wait_refused(published.reference, blocked)
     world.wait_retrying("nowhere.invalid")
     world.remove(kind)
     world.wait_serving()

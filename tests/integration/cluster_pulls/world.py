@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from api.objects import KubeObject
+from api.objects import KubeObject, condition, is_true
+from e2e.harness.controlplane import wait_until
 from e2e.harness.images import catalog_image
 from e2e.harness.push import Published
 from e2e.harness.registry import Registry
@@ -87,6 +88,22 @@ class World:
         """Until it says that it cannot be pulled, and this."""
         path = catalog_path(self.name)
         self.api.wait_condition(path, "Progressing", "True", message=text)
+
+    def wait_refused(self, reference: str, text: str) -> None:
+        """Until the test's ClusterCatalog cannot be pulled, and says this.
+
+        It is made anew where it could: catalogd hears of what forbids it by other watches.
+        """
+
+        def is_refused() -> bool:
+            found = self.api.get(catalog_path(self.name)) or {}
+            if is_true(found, "Serving"):
+                self.delete_catalog()
+                self.apply_catalog(reference)
+            return text in (condition(found, "Progressing") or {}).get("message", "")
+
+        self.apply_catalog(reference)
+        wait_until(is_refused, what=text)
 
     def publish(self, registry: Registry | None = None) -> Published:
         """A catalog in a registry that exists, as `copies/NAME:v1`."""

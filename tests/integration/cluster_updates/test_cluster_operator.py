@@ -1,5 +1,6 @@
 """ClusterOperator/olm: whether what is installed holds back OpenShift's minor updates."""
 
+import asyncio
 import json
 import logging
 import secrets
@@ -270,6 +271,7 @@ async def test_a_right_that_is_missing_is_reported_once(
         await keeper.reconcile("olm")
         if api.get(CLUSTER_OPERATOR):
             break
+        await asyncio.sleep(0.1)
     for _ in range(3):
         await keeper.reconcile("olm")
     found = condition(api.get(CLUSTER_OPERATOR) or {}, "Degraded") or {}

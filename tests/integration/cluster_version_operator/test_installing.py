@@ -210,8 +210,8 @@ def test_features_of_the_cluster_say_which_manifests_are_for_it(
     first = version_hash()
     feature_gates.set("TechPreviewNoUpgrade", {"1.0.0": ["Alpha"], "1.0.1": []})
     wait_until(lambda: made() == {*wanted}, what="what is for other features")
+    wait_until(lambda: version_hash() != first, what="the features are seen")
     cluster.wait_level("1.0.0")
-    assert version_hash() != first
     feature_gates.set("", {"1.0.0": [], "1.0.1": ["Alpha"]})
     wait_until(lambda: version_hash() == first, what="the features are seen")
     for name in wanted:

@@ -79,9 +79,13 @@ def limited(package: str, version: str, latest: str) -> LimitedBundle:
 
 def refused(cluster: ClusterUpdates, text: str) -> None:
     """Waits until the update that is asked for is refused, for a reason."""
-    message = cluster.wait_condition("ReleaseAccepted", "False", text, timeout=PATIENCE_SECONDS)
-    assert cluster.condition("ReleaseAccepted")[1] == "PreconditionChecks"
-    assert 'Precondition "ClusterVersionUpgradeable" failed' in message
+
+    def is_refused() -> bool:
+        status, reason, message = cluster.condition("ReleaseAccepted")
+        failed = 'Precondition "ClusterVersionUpgradeable" failed' in message and text in message
+        return (status, reason, failed) == ("False", "PreconditionChecks", True)
+
+    wait_until(is_refused, what=f"refused for {text}", timeout=PATIENCE_SECONDS)
 
 
 def is_absent(cluster: ClusterUpdates, kind: str, text: str) -> bool:

@@ -25,7 +25,7 @@ from e2e.harness.process import ChildProcess
 
 KEY = "fx[0-9]{4}x"
 PATIENCE_SECONDS = 120.0
-SETTLE_SECONDS = 40.0
+SETTLE_SECONDS = 120.0
 POLL_SECONDS = 0.2
 BROKEN_SECONDS = 3.0
 """How long a machine stays broken: longer than the first few tries take."""

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.integration
 WORKER, CONTROL_PLANE = "node-role.kubernetes.io/worker", "node-role.kubernetes.io/control-plane"
 BUDGET = GVK("policy", "v1", "PodDisruptionBudget")
 IMAGE, BROKEN = "registry.example.com/os", "registry.example.com/broken"
-SECONDS = 60.0
+SECONDS = 180.0
 
 
 class Cluster:

@@ -175,8 +175,8 @@ def test_what_failed_is_replaced_by_fail_forward(olm: Classic) -> None:
     place = forward(olm)
     sick = broken(olm, "sick", progressDeadlineSeconds=1)
     place.csv("operator.v1", deployments=[sick])
-    csv = place.wait_csv("operator.v1", "Failed")
-    assert status(csv, "reason") == "InstallCheckFailed"
+    csv = place.wait_reason("operator.v1", "InstallCheckFailed")
+    assert status(csv, "phase") == "Failed"
     assert 'deployment "sick" exceeded its progress deadline' in status(csv, "message")
     place.csv("operator.v2", replaces="operator.v1", deployments=["second"])
     place.wait_csv("operator.v2")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from api.objects import KubeObject, metadata
+from e2e.harness.controlplane import wait_until
 from e2e.olm.classic import Classic, Place, status
 from e2e.olm.pages import DOCS, steps
 from e2e.olm.reader import Reader
@@ -81,7 +82,10 @@ def test_there_is_one_for_each_csv_with_a_role_for_its_accounts(olm: Classic, pl
     assert set(rule["verbs"]) == {"get", "update", "patch"}
     binding = place.path("rolebindings", NAME, version=RBAC)
     olm.api.wait(binding, lambda obj: obj is not None, what="binding")
-    assert as_operator(place, "hello", {"conditions": [NOT_YET]}) == 200
+    wait_until(
+        lambda: as_operator(place, "hello", {"conditions": [NOT_YET]}) == 200,
+        what="the server has heard of the role",
+    )
     assert as_operator(place, "other", {"conditions": []}) == 403
     assert as_operator(place, "hello", {}, name="other.v1") == 403
     assert reported(place)["message"] == NOT_YET["message"]

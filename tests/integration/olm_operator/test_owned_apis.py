@@ -292,7 +292,7 @@ def test_a_certificate_is_rotated_in_steps_that_callers_follow(olm: Classic, pla
         old = bundle(before["webhooks"][0]["clientConfig"]["caBundle"])
         time.sleep(2)  # it is asked for after the certificate was made
         asked = {"certsRotateAt": utc_now().strftime("%Y-%m-%dT%H:%M:%SZ")}
-        seen: list[bytes] = []
+        seen = [old]
 
         def rotated(_: KubeObject | None) -> bool:
             [found] = configurations(olm, place, "check.example.com")
