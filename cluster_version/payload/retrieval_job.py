@@ -106,7 +106,7 @@ def retrieval_job(
 def _steps(folder: str, means: Means) -> Mapping[str, list[str]]:
     """Commands by name, one after the other."""
     if means is Means.OWN:
-        return {"copy-release": ["copy-release", _MOUNT, folder]}
+        return {"copy-release": ["copy-release", "--", _MOUNT, folder]}  # it may begin with "-"
     return {
         "empty-the-volume": ["sh", "-c", f"rm -fR {_MOUNT}/* {_ASIDE}"],
         "make-a-folder": ["mkdir", _ASIDE],

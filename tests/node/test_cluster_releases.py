@@ -18,7 +18,7 @@ import yaml
 from api.objects import KubeObject
 from api.olm.v1.names import GROUP
 from cluster_version.names import DEFAULT_PROFILE, INCLUDE_PREFIX, VERIFICATION_CONFIG_MAP
-from cluster_version.payload.retrieval_job import folder_of, job_name
+from cluster_version.payload.retrieval_job import APP, APP_LABEL, folder_of, job_name
 from cluster_version.signatures.stores import LABEL
 from cluster_version.signatures.stores import NAMESPACE as SIGNED
 from config.generate import CLUSTER_VERSION_CRD_FOLDER
@@ -222,7 +222,11 @@ def wait_level(node: Node, version: str) -> KubeObject:
     except CommandFailed as failed:
         said = node.kubectl("get", "clusterversion", "version", "-o=jsonpath={.status.conditions}")
         pods = node.kubectl("get", "pods,leases", "--all-namespaces", "-o=wide")
-        raise AssertionError(f"not at {version}: {said}\n{pods}") from failed
+        job = node.kubectl(
+            *("get", "pods", f"-n={NAMESPACE}", f"-l={APP_LABEL}={APP}"),
+            "-o=jsonpath={range .items[*].status}{.initContainerStatuses}{.containerStatuses}{end}",
+        )
+        raise AssertionError(f"not at {version}: {said}\n{pods}\n{job}") from failed
     found = json.loads(node.kubectl("get", "clusterversion", "version", "-o=json"))
     return dict(found["status"])
 

@@ -1,5 +1,6 @@
 """What `copy-release` leaves on a volume."""
 
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from click.testing import CliRunner
 
 from cluster_version.io.release_copy import copy_release, main
 from cluster_version.payload.release_folders import BEING_COPIED
+from cluster_version.payload.retrieval_job import Means, RetrievalPlace, folder_of, retrieval_job
 
 
 @pytest.fixture
@@ -44,6 +46,24 @@ def test_what_cannot_be_copied_whole_is_not_there(image: Path, volume: Path) -> 
     with pytest.raises(FileNotFoundError, match="release-manifests"):
         copy_release(image, volume, "first")
     assert not (volume / "first").exists()
+
+
+def test_the_name_of_a_folder_may_look_like_an_option(volume: Path) -> None:
+    """As that of one image in 64 does."""
+    image = next(each for each in map("registry.test/r:{}".format, count()) if is_dashed(each))
+    job = retrieval_job("1.0.0", image, RetrievalPlace("ns", {}), Means.OWN)
+    [container] = job["spec"]["template"]["spec"]["containers"]
+    [mount] = container["volumeMounts"]
+    program, *arguments = container["command"]
+    assert program == main.name
+    here = [argument.replace(mount["mountPath"], str(volume)) for argument in arguments]
+    done = CliRunner().invoke(main, here)
+    where = volume / folder_of(image)
+    assert done.output.startswith(f"error: the release cannot be copied to {where}: ")
+
+
+def is_dashed(image: str) -> bool:
+    return folder_of(image).startswith("-")
 
 
 def test_an_image_that_is_no_release_is_reported(volume: Path) -> None:

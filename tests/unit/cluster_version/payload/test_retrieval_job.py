@@ -86,7 +86,8 @@ def test_an_image_without_a_shell_is_copied_by_our_program() -> None:
     [container] = spec["containers"]
     assert spec["initContainers"] == []
     assert container["image"] == IMAGE
-    assert container["command"] == ["copy-release", "/etc/cvo/updatepayloads", folder_of(IMAGE)]
+    mount = "/etc/cvo/updatepayloads"
+    assert container["command"] == ["copy-release", "--", mount, folder_of(IMAGE)]
 
 
 CONTAINERD = 'exec: "sh": executable file not found in $PATH: unknown'
