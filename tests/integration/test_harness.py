@@ -39,6 +39,7 @@ from e2e.harness.process import ChildProcess
 from e2e.harness.push import Credentials, RegistryClient
 from e2e.harness.pytest_plugin import Kubectl
 from e2e.harness.registry import PasswordAuth, Registry, TokenAuth
+from e2e.harness.rights import wait_revoked
 from e2e.harness.states import ASKED_SECONDS, states
 from tests.integration.clusters import own_control_plane
 
@@ -47,6 +48,9 @@ pytestmark = pytest.mark.integration
 ROOT = Path(__file__).parents[2]
 PATIENCE = 30.0
 MERGE = {"Content-Type": "application/merge-patch+json"}
+
+RBAC_GROUP = "rbac.authorization.k8s.io"
+RBAC = f"{RBAC_GROUP}/v1"
 
 
 def config_map(name: str, *, owner: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -98,6 +102,28 @@ class TestControlPlane:
         kubectl("create", "rolebinding", "r", "-n", namespace, "--clusterrole=view", "--user=jane")
         wait_until(lambda: "kube-root-ca.crt" in control_plane.kubectl(*look), what="namespace set")
         assert "kube-root-ca.crt" in control_plane.kubectl(*look, kubeconfig=jane)
+
+    def test_bindings_are_in_force_when_they_are_applied_and_no_more_when_revoked(
+        self, control_plane: ControlPlane, namespace: str
+    ) -> None:
+        """The API server's authorizer hears of them by watches of its own."""
+        user, path = f"user-{namespace}", f"/api/v1/namespaces/{namespace}/pods"
+        bindings = f"/apis/{RBAC}/namespaces/{namespace}/rolebindings"
+        binding = {
+            "apiVersion": RBAC,
+            "kind": "RoleBinding",
+            "metadata": {"name": "viewer", "namespace": namespace},
+            "roleRef": {"apiGroup": RBAC_GROUP, "kind": "ClusterRole", "name": "view"},
+            "subjects": [{"apiGroup": RBAC_GROUP, "kind": "User", "name": user}],
+        }
+        as_user = {"impersonate-user": user}
+        with control_plane.client() as client:
+            for _ in range(20):
+                control_plane.apply([binding])
+                assert client.get(path, headers=as_user).status_code == httpx.codes.OK
+                control_plane.remove(f"{bindings}/viewer")
+                wait_revoked(client, user, verb="list", resource="pods", namespace=namespace)
+                assert client.get(path, headers=as_user).status_code == httpx.codes.FORBIDDEN
 
     def test_service_account_is_known_by_its_token(
         self, control_plane: ControlPlane, kubectl: Kubectl, namespace: str
