@@ -1,12 +1,13 @@
 """The product running over the session's control plane and registry."""
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+from e2e.harness.controlplane import ControlPlane
 from e2e.harness.images import catalog_image
 from e2e.harness.registry import PasswordAuth, Registry
 from e2e.olm.api import Api, catalog_path
@@ -15,6 +16,8 @@ from e2e.olm.daemons import fork_daemons
 from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
 from e2e.olm.manifests import catalog
 from e2e.olm.programs import Olm
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
 from opm.__main__ import cli
 from tests.integration.clusters import own_olm
 from tests.integration.logs import tracebacks
@@ -88,6 +91,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     if len(here) == len(items):
         items.sort(key=rank)
+
+
+@pytest.fixture
+async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
+    """The programs' own client, as the administrator."""
+    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as connected:
+        yield connected
 
 
 @pytest.fixture(scope="session", autouse=True)

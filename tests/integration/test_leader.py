@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from api.objects import KubeObject
-from e2e.harness.controlplane import ControlPlane
 from olm_runtime.controller.leader import (
     LEASE,
     Elector,
@@ -16,7 +15,6 @@ from olm_runtime.controller.leader import (
     LeaseTimes,
     LostLeadershipError,
 )
-from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
 
@@ -24,12 +22,6 @@ pytestmark = pytest.mark.integration
 
 QUICK = LeaseTimes(duration=4.0, renew_deadline=3.0, retry=0.1)
 PATIENCE = 60.0
-
-
-@pytest.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
-    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
-        yield client
 
 
 class Candidate:

@@ -6,7 +6,7 @@ Secret "sealed"; of all else it has no opinion.
 
 import json
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -18,7 +18,6 @@ from api.objects import KubeObject
 from e2e.harness.components import ControlPlaneOptions
 from e2e.harness.controlplane import ControlPlane
 from olm_content.rights import Account, Permission
-from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ForbiddenError
 from operator_controller.io.access import examine
@@ -91,12 +90,6 @@ def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlP
         yield running
     server.shutdown()
     server.server_close()
-
-
-@pytest_asyncio.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
-    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as connected:
-        yield connected
 
 
 @pytest_asyncio.fixture

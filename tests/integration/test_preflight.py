@@ -40,7 +40,6 @@ from olm_content.rights.rules import uncovered
 from olm_rollout.io.definitions import unsafe_definitions
 from olm_rollout.ownership import Owner
 from olm_runtime.errors import OLMError
-from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, ForbiddenError, NotFoundError
 from operator_controller.apply import owners
@@ -59,12 +58,6 @@ Json = dict[str, Any]
 
 control_plane = own_control_plane()
 """These tests install bundles by hand that other tests install too."""
-
-
-@pytest_asyncio.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
-    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as connected:
-        yield connected
 
 
 def rule(verbs: str, group: str, resources: str, names: str = "") -> Json:

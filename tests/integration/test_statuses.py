@@ -8,13 +8,11 @@ from typing import Any
 import pytest
 
 from api.objects import GVK, KubeObject, condition, is_true
-from e2e.harness.controlplane import ControlPlane
 from e2e.olm.api import OLM, Api
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import Olm
 from olm_runtime.controller.status_writer import StatusWriter
-from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ConflictError
 
@@ -24,12 +22,6 @@ NODE = GVK("", "v1", "Node")
 """A kind whose status nobody but this test writes."""
 SETTLED_SECONDS = 5.0
 """Whatever was still to be looked at after the install has been."""
-
-
-@pytest.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
-    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
-        yield client
 
 
 @pytest.fixture

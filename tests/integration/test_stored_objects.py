@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 import yaml
 from click.testing import CliRunner
 from hypothesis import HealthCheck, assume, given, settings
@@ -37,12 +36,6 @@ Schema = dict[str, Any]
 
 MANAGER = "test"
 AMPLE = Bounds(objects=1000, seconds=60)
-
-
-@pytest_asyncio.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
-    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as connected:
-        yield connected
 
 
 def definition(group: str, spec: Schema) -> KubeObject:

@@ -6,8 +6,6 @@ from collections.abc import AsyncIterator
 import pytest
 
 from api.objects import GVK, KubeObject, metadata, name_of, namespace_of
-from e2e.harness.controlplane import ControlPlane
-from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.watch.lister import Lister, listed
 from olm_runtime.watch.packed_store import PackedStore, without_managed_fields
@@ -16,12 +14,6 @@ from olm_runtime.watch.store import Store
 pytestmark = pytest.mark.integration
 
 LEASE = GVK("coordination.k8s.io", "v1", "Lease")
-
-
-@pytest.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
-    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
-        yield client
 
 
 def lease(namespace: str, name: str) -> KubeObject:

@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from e2e.harness.controlplane import ControlPlane
-from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.registry import cluster_pulls
 from olm_runtime.registry.cluster_pulls import ClusterPulls
@@ -22,12 +21,6 @@ PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "openshift.md"
 YAML_BLOCK = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 KIND = "ImageDigestMirrorSet"
 HOME = "default"
-
-
-@pytest.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
-    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as connected:
-        yield connected
 
 
 @pytest.fixture

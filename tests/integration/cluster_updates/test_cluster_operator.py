@@ -6,23 +6,20 @@ import logging
 import secrets
 import shlex
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from api.objects import KubeObject, annotations_of, condition, metadata
 from api.olm.v1.names import GROUP
-from e2e.harness.controlplane import ControlPlane
 from e2e.olm.api import OLM, Api, catalog_path, extension_path
 from e2e.olm.bundles import LimitedBundle
 from e2e.olm.manifests import with_administrator
 from e2e.olm.pages import HOW_TO, shows, steps
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
-from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.outcome import Done
 from olm_runtime.watch.packed_store import PackedStore
@@ -174,12 +171,6 @@ def stopped(olm: Olm) -> Iterator[Olm]:
     olm.stop_operator_controller()
     yield olm
     olm.start_operator_controller()
-
-
-@pytest_asyncio.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
-    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as connected:
-        yield connected
 
 
 def controller(client: KubeClient) -> ClusterOperatorController:

@@ -1,7 +1,6 @@
 """The content of a set is decoded once, and never other than what is stored."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -20,12 +19,6 @@ from operator_controller.io.system_secrets import SECRET, SystemSecrets
 pytestmark = pytest.mark.integration
 
 CONFIG_MAP = GVK("", "v1", "ConfigMap")
-
-
-@pytest.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
-    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
-        yield client
 
 
 class Content:

@@ -1,15 +1,11 @@
 """Two revisions at work at once: the older began before the newer one was made."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from api.objects import GVK, KubeObject, annotations_of, metadata
-from e2e.harness.controlplane import ControlPlane
 from olm_rollout.adoption import Policy
 from olm_rollout.io.objects import Newer, ObjectWriter, Result, Write
 from olm_rollout.ownership import Owner, controller_reference
-from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from operator_controller.apply.owners import APPLIER
 
@@ -17,12 +13,6 @@ pytestmark = pytest.mark.integration
 
 CONFIG_MAP = GVK("", "v1", "ConfigMap")
 REVISION = "olm.operatorframework.io/revision"
-
-
-@pytest.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
-    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
-        yield client
 
 
 class Overlap:

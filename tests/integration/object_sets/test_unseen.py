@@ -21,7 +21,6 @@ from olm_rollout.phases import Phase
 from olm_rollout.probes import Probes
 from olm_rollout.progress import Progress
 from olm_runtime.errors import WaitingError
-from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.media_types import MERGE_PATCH
 from operator_controller.apply.owners import APPLIER
@@ -30,12 +29,6 @@ pytestmark = pytest.mark.integration
 
 CONFIG_MAP = GVK("", "v1", "ConfigMap")
 RBAC = "rbac.authorization.k8s.io"
-
-
-@pytest.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
-    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
-        yield client
 
 
 @pytest.fixture

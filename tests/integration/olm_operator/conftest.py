@@ -22,6 +22,14 @@ def olm(
         yield olm
 
 
+@pytest.fixture(scope="module")
+def alone(olm: Classic) -> Iterator[None]:
+    """olm-operator does not run."""
+    olm.stop_operator()
+    yield
+    olm.restart_operator()
+
+
 @pytest.fixture
 def place(olm: Classic) -> Iterator[Place]:
     """A namespace of the test's own, with an OperatorGroup for it alone."""

@@ -1,42 +1,25 @@
 """Deployments of ClusterServiceVersions, of which the store has not heard all."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
 
 from api.objects import GVK, KubeObject, metadata
-from e2e.harness.controlplane import ControlPlane
-from e2e.olm.classic import Classic, Place
+from e2e.olm.classic import Place
 from e2e.olm.csvs import deployment
 from olm_classic.io.csv_deployments import Deployments
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION
 from olm_classic.names import LABEL_DEPLOYMENT_HASH
-from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ForbiddenError
 from olm_runtime.watch.packed_store import PackedStore
 from tests.integration.olm_operator.test_csvs import account, grant
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("alone")]
 
 CSV, NAME = "operator.v1", "controller"
 DEPLOYMENT = GVK("apps", "v1", "Deployment")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def alone(olm: Classic) -> Iterator[None]:
-    """olm-operator does not run."""
-    olm.stop_operator()
-    yield
-    olm.restart_operator()
-
-
-@pytest.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
-    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
-        yield client
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """How a ClusterServiceVersion ends, where no watch has heard yet of what it leaves."""
 
 import random
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -27,14 +26,6 @@ pytestmark = pytest.mark.integration
 CSV = "operator.v1"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 LIFETIME = timedelta(days=1)
-
-
-@pytest.fixture
-def alone(olm: Classic) -> Iterator[None]:
-    """olm-operator does not run."""
-    olm.stop_operator()
-    yield
-    olm.restart_operator()
 
 
 def removal_of(client: KubeClient) -> Removal:
