@@ -9,6 +9,8 @@ from e2e.harness.controlplane import ControlPlane
 from e2e.harness.states import object_at, states
 
 OLM = "/apis/olm.operatorframework.io/v1"
+EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
+"""About what is in no namespace, too."""
 PATIENCE_SECONDS = 180.0
 """A busy machine is not a fault: what never comes is found out all the same."""
 
@@ -37,16 +39,21 @@ class Api:
         """The object at an API path, or None."""
         return object_at(self._http, path)
 
+    def events(self, name: str) -> list[KubeObject]:
+        """The Events about a ClusterExtension, the oldest first."""
+        about = ("ClusterExtension", name)
+        found = sorted(self.list(EVENTS), key=lambda event: str(event["eventTime"]))
+        return [e for e in found if (e["regarding"]["kind"], e["regarding"]["name"]) == about]
+
+    def reasons(self, name: str) -> list[str]:
+        """The reasons of these."""
+        return [event["reason"] for event in self.events(name)]
+
     def list(self, path: str, labels: str = "") -> list[KubeObject]:
         """The objects of a collection."""
         answer = self._http.get(path, params={"labelSelector": labels} if labels else None)
         items: list[KubeObject] = answer.raise_for_status().json()["items"]
         return items
-
-    def reasons(self, name: str) -> set[str]:
-        """The reasons of all Events about an object that is in no namespace."""
-        events = self.list("/apis/events.k8s.io/v1/namespaces/default/events")
-        return {event["reason"] for event in events if event["regarding"]["name"] == name}
 
     def create(self, path: str, obj: KubeObject) -> None:
         """Creates an object in a collection."""

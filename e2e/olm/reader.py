@@ -68,22 +68,21 @@ class Reader:
         """
         assert steps
         for step in steps:
-            done, deadline = self.run(step.command), time.monotonic() + LOOK_SECONDS
-            while step.command.startswith("kubectl get ") and not self._is_as_said(step, done):
-                if time.monotonic() > deadline:
-                    break
+            looks = step.command.startswith("kubectl get ")
+            deadline = time.monotonic() + (LOOK_SECONDS if looks else 0.0)
+            while problem := self._problem(step):
+                assert time.monotonic() < deadline, problem
                 time.sleep(POLL_SECONDS)
-                done = self.run(step.command)
-            where = f"line {step.line}: {step.command}"
-            assert bool(done.returncode) == step.fails, f"{where}\n{done.stdout}\n{done.stderr}"
-            if step.expected is not None:
-                desired = self._here(step.expected)
-                assert shows(desired, done.stdout), f"{where}\n{done.stdout}\nis not\n{desired}"
 
-    def _is_as_said(self, step: Step, done: subprocess.CompletedProcess[str]) -> bool:
-        return bool(done.returncode) == step.fails and (
-            step.expected is None or shows(self._here(step.expected), done.stdout)
-        )
+    def _problem(self, step: Step) -> str:
+        """How a command ended otherwise than the page says; empty if it did not."""
+        done, where = self.run(step.command), f"line {step.line}: {step.command}"
+        if bool(done.returncode) != step.fails:
+            return f"{where}\n{done.stdout}\n{done.stderr}"
+        desired = None if step.expected is None else self._here(step.expected)
+        if desired is None or shows(desired, done.stdout):
+            return ""
+        return f"{where}\n{done.stdout}\nis not\n{desired}"
 
     def _here(self, text: str) -> str:
         for name, stands_for in self.names.items():

@@ -136,7 +136,7 @@ class StandIns:
                     handle: Callable[..., Any] = handle,
                     store: Store[KubeObject] = store,
                 ) -> None:
-                    group.create_task(_again_on_conflict(partial(handle, store, event)))
+                    group.create_task(_again_on_error(partial(handle, store, event)))
 
                 store.add_event_handler(on_event)
                 hooks = Hooks(delay=lambda _: RETRY_SECONDS)
@@ -256,7 +256,7 @@ class _Operator:
             await self._client.delete(replaced)
 
 
-async def _again_on_conflict(act: Callable[[], Any]) -> None:
+async def _again_on_error(act: Callable[[], Any]) -> None:
     while True:
         try:
             await act()

@@ -33,8 +33,8 @@ from olm_classic.csv.membership import (
     Provide,
     Refuse,
     Verdict,
-    await_selection,
     examine,
+    has_unselected_group,
 )
 from olm_classic.csv.phases import Change, Phase, changed, has_given_up, phase_of
 from olm_classic.csv.timing import seconds_until_look
@@ -163,7 +163,7 @@ class ClusterServiceVersions:
         So it is with one that is new and whose namespaces nobody has selected yet.
         """
         if groups := self._stores.groups_of(csv):
-            return await_selection(groups, self._clock())
+            return has_unselected_group(groups, self._clock())
         found, _ = await self._manager.client.list_all(
             OPERATOR_GROUP, namespace_of(csv), metadata_only=True
         )

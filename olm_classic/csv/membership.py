@@ -145,8 +145,8 @@ def selected_namespaces(group: KubeObject) -> list[str] | None:
     return found
 
 
-def await_selection(groups: Iterable[KubeObject], now: datetime) -> bool:
-    """Whether one of them is so new that its namespaces may be selected in a moment."""
+def has_unselected_group(groups: Iterable[KubeObject], now: datetime) -> bool:
+    """Whether one of them is so new that its namespaces may yet be selected."""
     return any(
         selected_namespaces(group) is None
         and now - datetime.fromisoformat(metadata(group)["creationTimestamp"]) < SELECTED_WITHIN

@@ -40,7 +40,7 @@ MANAGER = "olm-operator"
 AUTHORIZER_SECONDS = 1.0
 """In which an API server has heard of rights that were given."""
 NEWER_VERSIONS = 3
-"""How often what was meant to be written is thought over at once."""
+"""Which are read at once, one after the other, where the one that was known is no more."""
 RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 """The annotation of pod templates by which users restart pods; it is theirs."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from api.objects import KubeObject, condition, metadata
+from api.objects import condition, metadata
 from e2e.harness.metrics import requests_by_method, summed
 from e2e.harness.ports import free_port
 from e2e.olm.api import Api, extension_path
@@ -19,7 +19,6 @@ pytestmark = pytest.mark.integration
 
 Serve = Callable[[str, str], None]
 Publish = Callable[..., str]
-EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 
 
 @pytest.fixture(scope="module")
@@ -47,21 +46,13 @@ def reader(olm: Olm, token: str) -> Iterator[str]:
         yield token
 
 
-def events(api: Api, name: str) -> list[KubeObject]:
-    return [
-        e
-        for e in sorted(api.list(EVENTS), key=lambda e: str(e["eventTime"]))
-        if (e["regarding"]["kind"], e["regarding"]["name"]) == ("ClusterExtension", name)
-    ]
-
-
 def reasons(api: Api, name: str, last: str) -> list[str]:
     """The reasons of all Events, once the last of them is there.
 
     Without those of before it knew its catalog and its account's rights, each by another watch.
     """
     deadline = time.monotonic() + 60
-    while not (found := [str(e["reason"]) for e in events(api, name)]) or found[-1] != last:
+    while not (found := api.reasons(name)) or found[-1] != last:
         assert time.monotonic() < deadline, found
         time.sleep(0.1)
     return found[found.index("Installing") :]
@@ -93,10 +84,10 @@ def test_each_transition_is_one_event_also_after_a_restart(
     api.wait_installed(package, "1.1.0")
     reported = reasons(api, package, "Updated")
     expected = ["Installing", "Installed", "Retrying", "Updating", "Updated"]
-    assert reported == expected, [e["note"] for e in events(api, package)]
+    assert reported == expected, [e["note"] for e in api.events(package)]
     assert before != metadata(api.get(extension_path(package)) or {})["resourceVersion"]
 
-    kinds = {e["reason"]: (e["type"], e["note"]) for e in events(api, package)}
+    kinds = {e["reason"]: (e["type"], e["note"]) for e in api.events(package)}
     assert kinds["Retrying"][0] == "Warning"
     assert kinds["Updated"] == ("Normal", f"Installed {package}.v1.1.0; it was {package}.v1.0.0")
     described = olm.control_plane.kubectl("describe", "clusterextension", package)
@@ -132,7 +123,7 @@ def test_a_settled_extension_is_not_written_by_a_restart(
     olm.start_operator_controller(*scraper.flags)
     time.sleep(5.0)
     assert [metadata(api.get(path) or {})["resourceVersion"] for path in paths] == before
-    assert [e["reason"] for e in events(api, package)] == reported
+    assert [e["reason"] for e in api.events(package)] == reported
     olm.control_plane.end(extension_path(package))
 
 

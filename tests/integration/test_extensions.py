@@ -390,8 +390,7 @@ def test_whose_a_definition_is_counts_more_than_rights_and_unsafe_changes(
     )
     found = api.wait_condition(extension_path(rival), "Progressing", "True", message=message)
     assert f"it belongs to ClusterExtension '{package}'" in str(found["status"])
-    events = api.list("/apis/events.k8s.io/v1/namespaces/default/events")
-    notes = [e["note"] for e in events if e["regarding"]["name"] == rival]
+    notes = [event["note"] for event in api.events(rival)]
     assert not [note for note in notes if "upgrade safety" in note or "permissions" in note]
     api.delete(extension_path(rival))
     api.delete(extension_path(package))

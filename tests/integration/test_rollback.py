@@ -105,7 +105,7 @@ def test_back_and_on_again_without_the_catalog(olm: Olm, api: Api, run: Run, upd
         (3, "0.1.0", "Installed", "Rollback"),
     ]
     reported = {"RollingBack", "RolledBack"}
-    wait_until(lambda: reported <= api.reasons(updated), what=f"Events {reported}")
+    wait_until(lambda: reported <= {*api.reasons(updated)}, what=f"Events {reported}")
 
     again = run("rollback", updated)
     assert again.returncode == 1

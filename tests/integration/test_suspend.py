@@ -113,7 +113,7 @@ def test_nothing_is_written_until_it_is_resumed(
     ), result.stderr
     assert (api.get(changed) or {})["data"]["key"] == "value"
     reported = {"Suspended", "Resumed", "Updated"}
-    wait_until(lambda: reported <= api.reasons(installed), what=f"Events {reported}")
+    wait_until(lambda: reported <= {*api.reasons(installed)}, what=f"Events {reported}")
     assert run("resume", installed).stdout == f"{installed} is not suspended\n"
 
 

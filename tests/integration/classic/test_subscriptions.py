@@ -276,8 +276,8 @@ def test_a_requirement_that_nobody_meets_is_reported_until_somebody_does(
     with_properties(needs, "lacks.v1.0.0", api("Lacking", required=True))
     server = place.catalog("operators", needs)
     place.subscribe("lacks", source="operators")
-    place.wait("subscriptions", "lacks", lambda obj: "kind: Lacking" in str(conditions(obj)))
-    failed = place.wait_condition("subscriptions", "lacks", "ResolutionFailed")
+    found = place.wait("subscriptions", "lacks", lambda o: "kind: Lacking" in str(conditions(o)))
+    failed = conditions(found)["ResolutionFailed"]
     assert failed["reason"] == "ConstraintsNotSatisfiable"
     assert failed["message"].startswith("constraints not satisfiable: ")
     assert (

@@ -46,7 +46,7 @@ def second(world: World, group: str, name: str) -> KubeObject:
     return {**thing(world, group), "apiVersion": f"{group}/v2", "metadata": meta}
 
 
-def test_a_healthy_set_is_applied_while_forty_wait_for_a_group_that_hangs(
+def test_a_healthy_set_is_applied_while_many_wait_for_a_group_that_hangs(
     world: World, silence: Silence
 ) -> None:
     group = f"{world.namespace}.example.com"

@@ -12,7 +12,6 @@ from e2e.harness.controlplane import wait_until
 from e2e.olm.api import OLM
 from olm_runtime.watch.health import WatchTimes
 from tests.integration.object_sets.world import (
-    CONTROLLER,
     DRIFT_SECONDS,
     WRITES,
     World,
@@ -33,8 +32,7 @@ def restart(world: World) -> None:
     world.product.start_operator_controller()
 
     def looks() -> bool:
-        ours = (e for e in world.audit()[asked:] if e["user"]["username"] == CONTROLLER)
-        return any(world.namespace in e["requestURI"] for e in ours)
+        return any(world.namespace in e["requestURI"] for e in world.asked(asked))
 
     wait_until(looks, what="it looks at the objects")
 
@@ -74,8 +72,8 @@ class TestLife:
         quiet(world)
         before = len(world.audit())
         time.sleep(3.0)
-        asked = [e for e in world.audit()[before:] if e["user"]["username"] == CONTROLLER]
-        requests = [(e["verb"], e["requestURI"]) for e in asked if not of_others(world, e)]
+        asked = [e for e in world.asked(before) if not of_others(world, e)]
+        requests = [(e["verb"], e["requestURI"]) for e in asked]
         ended = f"timeoutSeconds={WatchTimes().reopened}"
         requests = [each for each in requests if not each[1].endswith(ended)]
         looks = {("get", path) for path in ("/api/v1", "/apis/apps/v1", OLM)}
@@ -109,8 +107,8 @@ class TestLife:
         asked = len(world.audit())
         restart(world)
         quiet(world)
-        ours = [e for e in world.audit()[asked:] if e["user"]["username"] == CONTROLLER]
-        written = [e for e in ours if e["verb"] in WRITES and world.namespace in e["requestURI"]]
+        ours = (e for e in world.asked(asked) if world.namespace in e["requestURI"])
+        written = [e for e in ours if e["verb"] in WRITES]
         assert [(e["verb"], e["requestURI"]) for e in written] == []
         assert world.api.get(world.path()) == before
         world.api.delete(world.map_path())  # it looks after it again

@@ -90,15 +90,14 @@ class World:
     def audit(self) -> list[dict[str, Any]]:
         return self.product.control_plane.audit_events()
 
+    def asked(self, since: int = 0) -> list[dict[str, Any]]:
+        """What operator-controller asked for, from an entry of the log on."""
+        return [e for e in self.audit()[since:] if e["user"]["username"] == CONTROLLER]
+
     def requests(self, resource: str) -> list[dict[str, Any]]:
         """What operator-controller asked for in the namespace, by resource."""
         wanted = {"namespace": self.namespace, "resource": resource}
-        return [
-            e
-            for e in self.audit()
-            if e["user"]["username"] == CONTROLLER
-            and wanted.items() <= e.get("objectRef", {}).items()
-        ]
+        return [e for e in self.asked() if wanted.items() <= e.get("objectRef", {}).items()]
 
 
 def deployment(world: World, *, replicas: int = 1) -> KubeObject:
@@ -146,8 +145,7 @@ def quiet(world: World, seconds: float = 1.0) -> None:
     """Waits until operator-controller has asked for nothing for a while."""
 
     def requests() -> int:
-        events = world.audit()
-        return sum(e["user"]["username"] == CONTROLLER for e in events if e["verb"] != "watch")
+        return sum(e["verb"] != "watch" for e in world.asked())
 
     def unchanged() -> bool:
         before = requests()

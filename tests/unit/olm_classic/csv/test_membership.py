@@ -12,8 +12,8 @@ from olm_classic.csv.membership import (
     Member,
     Provide,
     Refuse,
-    await_selection,
     examine,
+    has_unselected_group,
     pruned,
 )
 
@@ -153,9 +153,9 @@ def test_the_namespaces_of_a_new_group_are_waited_for_ten_seconds() -> None:
     new, selected = group(), group(targets=[])
     for each in (new, selected):
         each["metadata"]["creationTimestamp"] = "2026-11-29T12:00:00Z"
-    assert await_selection([selected, new], made + timedelta(seconds=9))
-    assert not await_selection([selected, new], made + timedelta(seconds=11))
-    assert not await_selection([selected], made)
+    assert has_unselected_group([selected, new], made + timedelta(seconds=9))
+    assert not has_unselected_group([selected, new], made + timedelta(seconds=11))
+    assert not has_unselected_group([selected], made)
 
 
 def test_apis_that_nobody_provides_any_more_go_from_the_annotation() -> None:
