@@ -11,9 +11,7 @@ catalog server on this machine.
 import argparse
 import json
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 from api.objects import KubeObject
@@ -25,8 +23,7 @@ from e2e.olm.classic import Classic, Place, status
 from e2e.olm.fbc import package_blobs
 from tests.bench.bench_catalogd import generate
 from tests.bench.bench_shared_serving import CATALOGS, MEGABYTES
-from tests.bench.catalogd.usage import processor
-from tests.bench.processes import resident_mib
+from tests.bench.catalogd.usage import memory, processor
 from tests.bench.worlds import classic_world
 
 CREATORS = 8
@@ -76,7 +73,8 @@ def measure(classic: Classic, count: int) -> dict[str, float]:
     olm.wait_catalog("operators")
     with ThreadPoolExecutor(CREATORS) as pool:
         places = list(pool.map(lambda number: classic.place(name=f"team-{number}"), range(count)))
-        used, began = processor_seconds(classic), time.monotonic()
+        pid = pid_of(classic)
+        used, began = processor(pid), time.monotonic()
         list(pool.map(subscribe, places))
         created = time.monotonic() - began
     wait(classic, PLANS, lambda each: status(each, "phase") == "Complete", count)
@@ -84,18 +82,18 @@ def measure(classic: Classic, count: int) -> dict[str, float]:
     wait(classic, SUBSCRIPTIONS, lambda each: status(each, "state") == "AtLatestKnown", count)
     settled = time.monotonic() - began
     time.sleep(5.0)
-    used = processor_seconds(classic) - used
-    before, rest = requests_by_method(classic.metrics()), processor_seconds(classic)
+    used = processor(pid) - used
+    before, rest = requests_by_method(classic.metrics()), processor(pid)
     time.sleep(QUIET_SECONDS)
     quiet = requests_by_method(classic.metrics()) - before
-    rest = processor_seconds(classic) - rest
+    rest = processor(pid) - rest
     writes = quiet.total() - quiet["GET"] - quiet["LIST"]
     return {
         "Subscriptions created, s": created,
         "all plans complete, s": complete,
         "all Subscriptions AtLatestKnown, s": settled,
         "processor time of catalog-operator, s": used,
-        "resident, catalog-operator and what it started, MiB": resident(classic),
+        "resident, catalog-operator and what it started, MiB": memory(pid),
         "requests until then, but for the lease": before.total(),
         "requests of a quiet minute, but for the lease": quiet.total(),
         "of these writes": writes,
@@ -116,26 +114,12 @@ def wait(classic: Classic, path: str, holds: Any, count: int) -> None:
         time.sleep(LOOK_SECONDS)
 
 
-def processes(classic: Classic) -> Iterator[int]:
-    """The ids of catalog-operator and of the processes that it started."""
+def pid_of(classic: Classic) -> int:
+    """The id of catalog-operator. Raises RuntimeError if it does not run."""
     pid = classic.program.pid if classic.program else None
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
-        except OSError:
-            continue
-        if str(pid) in {folder.name, parent}:
-            yield int(folder.name)
-
-
-def processor_seconds(classic: Classic) -> float:
-    """Used by them until now, and by those that have ended."""
-    return sum(map(processor, processes(classic)))
-
-
-def resident(classic: Classic) -> float:
-    """MiB of memory that they hold, what they share counted once for each."""
-    return sum(map(resident_mib, processes(classic)))
+    if pid is None:
+        raise RuntimeError("catalog-operator does not run")
+    return pid
 
 
 if __name__ == "__main__":
