@@ -7,15 +7,22 @@ Guarantee: a lookup equals reading the whole file and keeping what matches, in f
 """
 
 from array import array
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, islice
 from typing import Any, NamedTuple
+
+import orjson
 
 from olm_runtime.errors import TransientError
 
 FORMAT = 2
 MAX_WORDS_LENGTH = 32 << 20
 """Characters of all names together: each replica holds them all."""
+PIECE_LENGTH = 4096
+"""Elements of an index that are written at once."""
 NOTHING: Sequence[int] = ()
 
 
@@ -123,17 +130,75 @@ class IndexBuilder:
         """
         self._groups, self._segments, self._sums = list(firsts), list(segments), sums
 
-    def document(self) -> dict[str, Any]:
-        """The index as plain JSON, to be read by `Index.from_document`."""
-        return {
-            "format": FORMAT,
-            "words": list(self._words),
-            "ends": self._ends.tolist(),
-            **{field: column.tolist() for field, column in self._columns.items()},
+    def to_json(self) -> Iterator[bytes]:
+        """The index in pieces, which `Index.from_document` reads once they are joined and parsed.
+
+        As one document it would take as much memory again as the builder.
+        """
+        columns: dict[str, Iterable[Any]] = {
+            "words": self._words,
+            "ends": self._ends,
+            **self._columns,
             "groups": self._groups,
             "segments": self._segments,
-            "sums": [[q.schema, q.package, s.crc, s.size] for q, s in self._sums.items()],
+            "sums": ([q.schema, q.package, s.crc, s.size] for q, s in self._sums.items()),
         }
+        yield b'{"format":%d' % FORMAT
+        for name, values in columns.items():
+            yield b',"%s":[' % name.encode()
+            yield from _elements(values)
+            yield b"]"
+        yield b"}"
+
+
+def _elements(values: Iterable[Any]) -> Iterator[bytes]:
+    """Those of an array of JSON, without its brackets."""
+    rest, separator = iter(values), b""
+    while piece := list(islice(rest, PIECE_LENGTH)):
+        yield separator + orjson.dumps(piece)[1:-1]
+        separator = b","
+
+
+class _Words:
+    """Numbers by their words: of each word its text, and twelve bytes."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """A word's number is its place. Raises TypeError where one is none."""
+        self._text = b"".join(map(str.encode, words))
+        self._ends = array("I", accumulate(len(str.encode(word)) for word in words))
+        hashes = [hash(word) for word in words]
+        self._numbers = array("I", sorted(range(len(words)), key=hashes.__getitem__))
+        self._hashes = array("q", sorted(hashes))
+
+    def number(self, word: str) -> int | None:
+        """None of a word that is not among them."""
+        wanted, text = hash(word), word.encode(errors="surrogatepass")
+        hashes, at = self._hashes, bisect_left(self._hashes, wanted)
+        while at < len(hashes) and hashes[at] == wanted:
+            number = self._numbers[at]
+            if self._word(number) == text:
+                return number
+            at += 1
+        return None
+
+    def _word(self, number: int) -> bytes:
+        return self._text[self._ends[number - 1] if number else 0 : self._ends[number]]
+
+
+class _Lists:
+    """Blobs by the number of a word that a column has for them: four bytes for each of both."""
+
+    def __init__(self, column: Sequence[int], words: int) -> None:
+        """`words` is how many there are. Raises IndexError for a number beyond them."""
+        self._blobs = array("I", sorted(range(len(column)), key=column.__getitem__))
+        counts = Counter(column)
+        self._begins = array("I", accumulate((counts[n] for n in range(words)), initial=0))
+        if self._begins[-1] != len(column):
+            raise IndexError("a blob has a word that is not there")
+
+    def of(self, number: int) -> Sequence[int]:
+        """Sorted, as what is equal stays in its order where it is sorted by numbers."""
+        return memoryview(self._blobs)[self._begins[number] : self._begins[number + 1]]
 
 
 class Index:
@@ -142,17 +207,17 @@ class Index:
     def __init__(
         self, words: Sequence[str], ends: Sequence[int], columns: Mapping[str, Sequence[int]]
     ) -> None:
-        self._words = {word: number for number, word in enumerate(words)}
+        self._words = _Words(words)
         self._ends = ends
         self._columns = columns
-        self._lists = {field: _invert(column) for field, column in columns.items()}
+        self._lists = {field: _Lists(column, len(words)) for field, column in columns.items()}
         self._segments: Sequence[int] = NOTHING
         self._extracts: dict[Query, array[int]] = {}
         self._sums: dict[Query, Sum] = {}
 
     @classmethod
     def from_document(cls, document: Any) -> "Index":
-        """Reads what `IndexBuilder.document` wrote. Raises BadIndexError."""
+        """Reads what `IndexBuilder.to_json` wrote. Raises BadIndexError."""
         try:
             if document["format"] != FORMAT:
                 raise BadIndexError(f"unknown index format {document['format']}")
@@ -182,14 +247,14 @@ class Index:
         if query.is_everything:
             return list(range(len(self)))
         asked = {f: getattr(query, f) for f in ("schema", "package", "name") if getattr(query, f)}
-        numbers = {field: self._words.get(value) for field, value in asked.items()}
+        numbers = {field: self._words.number(value) for field, value in asked.items()}
         fewest = min(numbers, key=lambda field: len(self._with(field, numbers[field])))
         found = list(self._with(fewest, numbers.pop(fewest)))
         for field, number in numbers.items():
             column = self._columns[field]
             found = [blob for blob in found if column[blob] == number]
         if not query.schema:
-            schemas, none = self._columns["schema"], self._words.get("")
+            schemas, none = self._columns["schema"], self._words.number("")
             found = [blob for blob in found if schemas[blob] != none]
         return found
 
@@ -214,7 +279,7 @@ class Index:
         return Extract(tuple(_joined((ends[g], ends[g + 1]) for g in groups)), total)
 
     def _with(self, field: str, number: int | None) -> Sequence[int]:
-        return NOTHING if number is None else self._lists[field].get(number, NOTHING)
+        return NOTHING if number is None else self._lists[field].of(number)
 
 
 def _joined(stretches: Iterable[tuple[int, int]]) -> Iterator[Section]:
@@ -228,13 +293,3 @@ def _joined(stretches: Iterable[tuple[int, int]]) -> Iterator[Section]:
         end = ends
     if end > start:
         yield Section(start, end - start)
-
-
-def _invert(column: Sequence[int]) -> dict[int, "array[int]"]:
-    lists: dict[int, array[int]] = {}
-    for blob, number in enumerate(column):
-        found = lists.get(number)
-        if found is None:
-            found = lists[number] = array("I")
-        found.append(blob)
-    return lists

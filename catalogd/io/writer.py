@@ -240,21 +240,23 @@ def write_content(
             out.close()
         raise
     grouper.index.add_groups(grouper.firsts, gzipped.segments, gzipped.sums)
-    documents = {INDEX_FILE: orjson.dumps(grouper.index.document())}
+    files = {FILES[coding]: out for coding, out in outs.items()}
+    files[INDEX_FILE] = _written(folder / INDEX_FILE, grouper.index.to_json())
     if shape is not None:
-        documents[SHAPE_FILE] = orjson.dumps(shape.document())
-    for name, document in documents.items():
-        (folder / name).write_bytes(document)
-    digests = {FILES[coding]: out.close() for coding, out in outs.items()}
-    sizes = {FILES[coding]: out.size for coding, out in outs.items()}
+        files[SHAPE_FILE] = _written(folder / SHAPE_FILE, [orjson.dumps(shape.document())])
+    digests = {name: file.close() for name, file in files.items()}
     manifest = Manifest(
         version=digests[FILES[PLAIN]],
         blobs=len(grouper.index),
-        sizes={**sizes, **{name: len(document) for name, document in documents.items()}},
-        digests={
-            **digests,
-            **{name: hashlib.sha256(document).hexdigest() for name, document in documents.items()},
-        },
+        sizes={name: file.size for name, file in files.items()},
+        digests=digests,
     )
     (folder / MANIFEST_FILE).write_bytes(manifest.to_json())
     return manifest
+
+
+def _written(path: Path, pieces: Iterable[bytes]) -> _Digesting:
+    file = _Digesting(path)
+    for piece in pieces:
+        file.write(piece)
+    return file

@@ -4,11 +4,12 @@ import gzip
 import zlib
 from pathlib import Path
 
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalogd.index import BadIndexError, Index, IndexBuilder, Query, Section
+from catalogd.index import PIECE_LENGTH, BadIndexError, Index, IndexBuilder, Query, Section
 from catalogd.io.content import GZIP, PLAIN, Content, open_content
 from catalogd.io.writer import write_content
 from olm_content.fbc.documents import Blob
@@ -20,13 +21,16 @@ BLOBS = st.lists(st.builds(Blob, WORD, WORD, WORD, st.binary(max_size=40)), max_
 QUERIES = st.builds(Query, WORD, WORD, WORD)
 
 
+EMPTY = orjson.loads(b"".join(IndexBuilder(0).to_json()))
+
+
 def build(blobs: list[Blob]) -> Index:
-    builder = IndexBuilder(1000)
+    builder = IndexBuilder(10_000)
     for blob in blobs:
         builder.add(
             schema=blob.schema, package=blob.package, name=blob.name, length=len(blob.raw) + 1
         )
-    return Index.from_document(builder.document())
+    return Index.from_document(orjson.loads(b"".join(builder.to_json())))
 
 
 def naive(blobs: list[Blob], query: Query) -> list[int]:
@@ -67,9 +71,26 @@ def test_package_does_not_find_the_package_blob_itself() -> None:
     assert build(blobs).find(Query(name="foo")) == [0]
 
 
+def test_one_that_is_written_in_several_pieces_finds_the_last_blob() -> None:
+    count = 2 * PIECE_LENGTH + 1
+    index = build([Blob("olm.bundle", "a", f"a.v{number}", b"{}") for number in range(count)])
+    assert len(index) == count
+    assert index.find(Query(name=f"a.v{count - 1}")) == [count - 1]
+    assert index.find(Query(name=f"a.v{count}")) == []
+    assert index.find(Query(name="\ud800")) == [], "no text has a half of a character"
+    assert index.section(count - 1) == Section((count - 1) * 3, 3)
+
+
 @pytest.mark.parametrize(
     "document",
-    [None, {}, {"format": 1}, {"format": 2, "words": [], "ends": [-1], "schema": []}],
+    [
+        None,
+        {},
+        {"format": 1},
+        {"format": 2, "words": [], "ends": [-1], "schema": []},
+        {**EMPTY, "words": [1]},
+        {**EMPTY, "ends": [9], "schema": [0], "package": [0], "name": [4_000_000_000]},
+    ],
 )
 def test_what_is_no_index_is_refused(document: object) -> None:
     with pytest.raises(BadIndexError):
