@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
+import msgspec
 import orjson
 
 from olm_runtime.errors import TransientError
@@ -131,7 +132,7 @@ class IndexBuilder:
         self._groups, self._segments, self._sums = list(firsts), list(segments), sums
 
     def to_json(self) -> Iterator[bytes]:
-        """The index in pieces, which `Index.from_document` reads once they are joined and parsed.
+        """The index in pieces, which `Index.from_json` reads once they are joined.
 
         As one document it would take as much memory again as the builder.
         """
@@ -159,16 +160,34 @@ def _elements(values: Iterable[Any]) -> Iterator[bytes]:
         separator = b","
 
 
+class _Stored(msgspec.Struct):
+    """Columns as they were written: all at once they would take eight times as much in Python."""
+
+    format: int
+    words: msgspec.Raw
+    ends: msgspec.Raw
+    schema: msgspec.Raw
+    package: msgspec.Raw
+    name: msgspec.Raw
+    groups: list[int]
+    segments: msgspec.Raw
+    sums: list[tuple[str, str, int, int]]
+
+
+def _column(typecode: str, raw: msgspec.Raw) -> "array[int]":
+    return array(typecode, msgspec.json.decode(raw, type=list[int]))
+
+
 class _Words:
     """Numbers by their words: of each word its text, and twelve bytes."""
 
     def __init__(self, words: Sequence[str]) -> None:
-        """A word's number is its place. Raises TypeError where one is none."""
+        """A word's number is its place."""
         self._text = b"".join(map(str.encode, words))
         self._ends = array("I", accumulate(len(str.encode(word)) for word in words))
         hashes = [hash(word) for word in words]
         self._numbers = array("I", sorted(range(len(words)), key=hashes.__getitem__))
-        self._hashes = array("q", sorted(hashes))
+        self._hashes = array("q", map(hashes.__getitem__, self._numbers))
 
     def number(self, word: str) -> int | None:
         """None of a word that is not among them."""
@@ -216,22 +235,23 @@ class Index:
         self._sums: dict[Query, Sum] = {}
 
     @classmethod
-    def from_document(cls, document: Any) -> "Index":
+    def from_json(cls, data: bytes) -> "Index":
         """Reads what `IndexBuilder.to_json` wrote. Raises BadIndexError."""
         try:
-            if document["format"] != FORMAT:
-                raise BadIndexError(f"unknown index format {document['format']}")
-            columns = {f: array("I", document[f]) for f in ("schema", "package", "name")}
-            words = document["words"]
-            index = cls(words, array("Q", document["ends"]), columns)
-            index._segments = array("Q", document["segments"])
-            for number, first in enumerate(document["groups"]):
+            stored = msgspec.json.decode(data, type=_Stored)
+            if stored.format != FORMAT:
+                raise BadIndexError(f"unknown index format {stored.format}")
+            columns = {f: _column("I", getattr(stored, f)) for f in ("schema", "package", "name")}
+            words = msgspec.json.decode(stored.words, type=list[str])
+            index = cls(words, _column("Q", stored.ends), columns)
+            index._segments = _column("Q", stored.segments)
+            for number, first in enumerate(stored.groups):
                 schema, package = (words[columns[f][first]] for f in ("schema", "package"))
                 for query in extracts_with(schema, package):
                     index._extracts.setdefault(query, array("I")).append(number)
-            for schema, package, crc, size in document["sums"]:
+            for schema, package, crc, size in stored.sums:
                 index._sums[Query(schema, package)] = Sum(crc, size)
-        except (KeyError, TypeError, ValueError, OverflowError, IndexError) as error:
+        except (msgspec.DecodeError, OverflowError, IndexError) as error:
             raise BadIndexError(f"index cannot be read: {error!r}") from error
         return index
 

@@ -108,7 +108,7 @@ def open_content(folder: Path, *, verify: bool, shaped: bool = False) -> Content
                 raise CorruptContentError(f"{folder / name} does not match its digest")
     with ExitStack() as failing:
         try:
-            index = Index.from_document(orjson.loads((folder / INDEX_FILE).read_bytes()))
+            index = Index.from_json((folder / INDEX_FILE).read_bytes())
             shape = _read_shape(folder) if shaped else CatalogShape()
             files = {
                 coding: _open(folder / name, manifest.sizes[name], failing)

@@ -109,8 +109,10 @@ def _entry(package: str, number: int) -> dict[str, str]:
 class Bench:
     """A cluster, a registry and the program that is measured."""
 
-    def __init__(self, program: Path | None) -> None:
+    def __init__(self, program: Path | None = None, *, graphql: bool = False) -> None:
+        """`graphql`: whether our own program serves GraphQL, which is off by default."""
         self._program = program
+        self._graphql = graphql and program is None
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -132,9 +134,12 @@ class Bench:
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    def start(self, gates: str = "GraphQLCatalogQueries=true") -> None:
+    def start(self, *, graphql: bool | None = None) -> None:
+        """`graphql` is as given to the constructor, unless it is said."""
         if self._program is None:
-            self.olm.start_catalogd(f"--feature-gates={gates}")
+            served = self._graphql if graphql is None else graphql
+            gate = f"GraphQLCatalogQueries={str(served).lower()}"
+            self.olm.start_catalogd(f"--feature-gates={gate}")
             self._child = self.olm.catalogd
         else:
             self._child = other_catalogd(self._program, self.olm, self.control_plane)
@@ -225,7 +230,7 @@ class Bench:
             ("metas package gzip", by_package, zipped, (1, 8, 100)),
             ("metas name", by_name, (), (1, 8, 100)),
             *((f"metas {schema}", (metas(schema=schema),), (), (1, 8)) for schema in SCHEMAS),
-            *([("graphql package", queries, (), (1, 8))] if self._program is None else []),
+            *([("graphql package", queries, (), (1, 8))] if self._graphql else []),
         ]
 
     def restart(self, names: list[str]) -> dict[str, float]:
@@ -288,9 +293,10 @@ def bench(
     program: Path | None = None,
     only: Sequence[str] = PARTS,
     cases: Sequence[str] = (),
+    graphql: bool = False,
 ) -> dict[str, Any]:
     found: dict[str, Any] = {"machine": machine()}
-    with Bench(program) as running:
+    with Bench(program, graphql=graphql) as running:
         if program is None and "small" in only:
             found["small"] = running.small()
         found["ingest"] = running.ingest(NAME, files)
@@ -339,6 +345,7 @@ def main() -> None:
         default=(),
         help="only answers whose titles begin so, and no memory after load",
     )
+    parser.add_argument("--graphql", action="store_true", help="serve GraphQL, and ask for it")
     parser.add_argument("--program", type=Path, help="another catalogd, such as upstream's")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
@@ -350,7 +357,13 @@ def main() -> None:
         files = {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
     else:
         files = {"catalog.json": b"".join(generate(given.megabytes))}
-    figures = bench(files, program=given.program, only=given.only, cases=given.cases)
+    figures = bench(
+        files,
+        program=given.program,
+        only=given.only,
+        cases=given.cases,
+        graphql=given.graphql,
+    )
     sys.stdout.write(table(figures) + "\n")
     if given.json:
         given.json.write_text(json.dumps(figures, indent=2) + "\n")

@@ -53,7 +53,7 @@ def main() -> None:
     figures: dict[str, Any] = {}
     content = b"".join(repeated(given.folder) if given.folder else generate(given.megabytes))
     more = "relatedImages { image }" if given.folder else "properties { type }"
-    with Bench(None) as running:
+    with Bench(graphql=True) as running:
         running.ingest(NAME, {"catalog.json": content})
         port, ca = int(running.olm.catalogs_url.rpartition(":")[2]), str(running.olm.catalogs_ca)
         with running.olm.client() as client:
@@ -64,7 +64,7 @@ def main() -> None:
         queries = graphql_queries(packages, more)
         for gate in (OFF, ON):
             running.stop()
-            running.start(gate)
+            running.start(graphql=gate == ON)
             running.wait([NAME])
             measure(Load(port, ca, plain, (), 8, SECONDS))
             figures[gate] = at_rest(running.pid)["mib"]

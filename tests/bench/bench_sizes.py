@@ -29,7 +29,7 @@ Figures = dict[str, dict[str, float]]
 
 def catalogs() -> Figures:
     """New catalogs of each size: seconds, processor seconds and peak MiB until they are served."""
-    with Bench(None) as bench:
+    with Bench() as bench:
         return {
             str(size): bench.ingest(f"of-{size}", {"catalog.json": b"".join(generate(size))})
             for size in MEGABYTES

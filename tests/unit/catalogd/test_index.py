@@ -30,7 +30,7 @@ def build(blobs: list[Blob]) -> Index:
         builder.add(
             schema=blob.schema, package=blob.package, name=blob.name, length=len(blob.raw) + 1
         )
-    return Index.from_document(orjson.loads(b"".join(builder.to_json())))
+    return Index.from_json(b"".join(builder.to_json()))
 
 
 def naive(blobs: list[Blob], query: Query) -> list[int]:
@@ -94,7 +94,7 @@ def test_one_that_is_written_in_several_pieces_finds_the_last_blob() -> None:
 )
 def test_what_is_no_index_is_refused(document: object) -> None:
     with pytest.raises(BadIndexError):
-        Index.from_document(document)
+        Index.from_json(orjson.dumps(document))
 
 
 def written(blobs: list[Blob], folder: Path) -> Content:
