@@ -8,7 +8,7 @@ import io
 import shutil
 import tarfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -171,9 +171,14 @@ class _Layer:
         if not source.is_file():
             raise LayerError(f'"{decision.path}" is a hard link to "{decision.source}": not there')
         self._gate.count_copy(decision.path, source.stat().st_size)
-        if source != path:
-            self._prepare(path, decision)
-            shutil.copyfile(source, path)
+        if source == path:
+            return
+        self._prepare(path, decision)
+        if not source.is_file():
+            raise LayerError(
+                f'"{decision.path}" is a hard link to "{decision.source}", whose place it takes'
+            )
+        shutil.copyfile(source, path)
 
     def _make_folder(self, path: Path, decision: Decision) -> None:
         if not path.is_dir():
@@ -218,7 +223,9 @@ def _entry(member: tarfile.TarInfo) -> Entry:
 
 
 def _remove(path: Path) -> None:
+    """Below a file there is nothing, as nothing may be at `path`."""
     if path.is_dir():
         shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+        return
+    with suppress(FileNotFoundError, NotADirectoryError):
+        path.unlink()

@@ -80,6 +80,12 @@ HOSTILE = {
     "symbolic link": tar(member("a", tarfile.SYMTYPE, target="/etc")),
     "hard link out": tar(member("a", tarfile.LNKTYPE, target="../x")),
     "hard link to nothing": tar(member("a", tarfile.LNKTYPE, target="b")),
+    "hard link below its file": tar(
+        member("a", size=1), member("a/x", tarfile.LNKTYPE, target="a")
+    ),
+    "hard link in place of its folder": tar(
+        member("a/x", size=1), member("a", tarfile.LNKTYPE, target="a/x")
+    ),
     "device": tar(member("a", tarfile.CHRTYPE)),
     "fifo": tar(member("a", tarfile.FIFOTYPE)),
     "file too large": tar(member("a", size=(1 << 20) + 1)),
@@ -169,6 +175,13 @@ def test_a_file_cannot_be_written_through_a_link(tmp_path: Path) -> None:
     unpack([layer(tmp_path, data)], into, Rules(limits=SMALL))
     assert (into / "a" / "x").read_bytes() == b"x"
     assert not (into / "a").is_symlink()
+
+
+def test_what_is_below_a_file_replaces_it_or_was_never_there(tmp_path: Path) -> None:
+    """Without an entry of its own for the folder, as some tools write layers."""
+    apply(tmp_path, tar(member("a", size=1), member("b", size=1)))
+    into = apply(tmp_path, tar(member("a/x", size=1), member("b/.wh.x")))
+    assert (into / "a" / "x").read_bytes() == (into / "b").read_bytes() == b"x"
 
 
 KINDS = (tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE)
