@@ -183,8 +183,9 @@ class _Words:
 
     def __init__(self, words: Sequence[str]) -> None:
         """A word's number is its place."""
-        self._text = b"".join(map(str.encode, words))
-        self._ends = array("I", accumulate(len(word.encode()) for word in words))
+        texts = [word.encode() for word in words]
+        self._text = b"".join(texts)
+        self._ends = array("I", accumulate(map(len, texts)))
         hashes = [hash(word) for word in words]
         self._numbers = array("I", sorted(range(len(words)), key=hashes.__getitem__))
         self._hashes = array("q", map(hashes.__getitem__, self._numbers))
@@ -251,7 +252,7 @@ class Index:
                     index._extracts.setdefault(query, array("I")).append(number)
             for schema, package, crc, size in stored.sums:
                 index._sums[Query(schema, package)] = Sum(crc, size)
-        except (msgspec.DecodeError, OverflowError, IndexError) as error:
+        except (ValueError, OverflowError, IndexError, RecursionError) as error:
             raise BadIndexError(f"index cannot be read: {error!r}") from error
         return index
 
@@ -268,8 +269,10 @@ class Index:
             return list(range(len(self)))
         asked = {f: getattr(query, f) for f in ("schema", "package", "name") if getattr(query, f)}
         numbers = {field: self._words.number(value) for field, value in asked.items()}
-        fewest = min(numbers, key=lambda field: len(self._with(field, numbers[field])))
-        found = list(self._with(fewest, numbers.pop(fewest)))
+        lists = {field: self._with(field, number) for field, number in numbers.items()}
+        fewest = min(lists, key=lambda field: len(lists[field]))
+        found = list(lists[fewest])
+        del numbers[fewest]
         for field, number in numbers.items():
             column = self._columns[field]
             found = [blob for blob in found if column[blob] == number]

@@ -19,8 +19,6 @@ WORDS = ["", "a", "b", "c", "olm.bundle"]
 WORD = st.sampled_from(WORDS)
 BLOBS = st.lists(st.builds(Blob, WORD, WORD, WORD, st.binary(max_size=40)), max_size=30)
 QUERIES = st.builds(Query, WORD, WORD, WORD)
-
-
 EMPTY = orjson.loads(b"".join(IndexBuilder(0).to_json()))
 
 
@@ -95,6 +93,23 @@ def test_one_that_is_written_in_several_pieces_finds_the_last_blob() -> None:
 def test_what_is_no_index_is_refused(document: object) -> None:
     with pytest.raises(BadIndexError):
         Index.from_json(orjson.dumps(document))
+
+
+DAMAGED = {
+    "nothing": b"",
+    "an end too soon": b"[",
+    "no text": b'["\xff"]',
+    "half a character": b'["\\ud800"]',
+    "too deep": b"[" * 50_000,
+    "no array of words": b'[[""]]',
+}
+
+
+@pytest.mark.parametrize("words", DAMAGED.values(), ids=DAMAGED)
+def test_an_index_that_is_damaged_is_refused(words: bytes) -> None:
+    whole = orjson.dumps(EMPTY)
+    with pytest.raises(BadIndexError):
+        Index.from_json(whole.replace(b'"words":[]', b'"words":' + words))
 
 
 def written(blobs: list[Blob], folder: Path) -> Content:
