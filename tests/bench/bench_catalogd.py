@@ -40,6 +40,7 @@ from e2e.olm.programs import Olm
 from tests.bench.catalogd.load import Load, generator, measure
 from tests.bench.catalogd.other import other_catalogd
 from tests.bench.catalogd.usage import at_rest, memory, timed
+from tests.bench.processes import pid_of
 
 NAME = "bench"
 SEED = 20260101
@@ -151,9 +152,7 @@ class Bench:
 
     @property
     def pid(self) -> int:
-        if self._child is None or self._child.pid is None:
-            raise RuntimeError("catalogd does not run: see its log")
-        return self._child.pid
+        return pid_of(self._child)
 
     def ingest(self, name: str, files: dict[str, bytes]) -> dict[str, float]:
         """From the creation of the catalog to Serving."""

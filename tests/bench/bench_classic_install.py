@@ -24,6 +24,7 @@ from e2e.olm.fbc import package_blobs
 from tests.bench.bench_catalogd import generate
 from tests.bench.bench_shared_serving import CATALOGS, MEGABYTES
 from tests.bench.catalogd.usage import memory, processor
+from tests.bench.processes import pid_of
 from tests.bench.worlds import classic_world
 
 CREATORS = 8
@@ -73,7 +74,7 @@ def measure(classic: Classic, count: int) -> dict[str, float]:
     olm.wait_catalog("operators")
     with ThreadPoolExecutor(CREATORS) as pool:
         places = list(pool.map(lambda number: classic.place(name=f"team-{number}"), range(count)))
-        pid = pid_of(classic)
+        pid = pid_of(classic.program)
         used, began = processor(pid), time.monotonic()
         list(pool.map(subscribe, places))
         created = time.monotonic() - began
@@ -112,14 +113,6 @@ def wait(classic: Classic, path: str, holds: Any, count: int) -> None:
         if time.monotonic() > until:
             raise TimeoutError(path)
         time.sleep(LOOK_SECONDS)
-
-
-def pid_of(classic: Classic) -> int:
-    """The id of catalog-operator. Raises RuntimeError if it does not run."""
-    pid = classic.program.pid if classic.program else None
-    if pid is None:
-        raise RuntimeError("catalog-operator does not run")
-    return pid
 
 
 if __name__ == "__main__":

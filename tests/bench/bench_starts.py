@@ -18,6 +18,7 @@ import httpx
 from e2e.harness.controlplane import answers_ok
 from e2e.harness.process import ChildProcess
 from tests.bench.catalogd.usage import at_rest, processor
+from tests.bench.processes import pid_of
 from tests.bench.worlds import olm_world
 
 POLL_SECONDS = 0.005
@@ -33,13 +34,7 @@ def started(child: ChildProcess, port: int) -> Start:
         child.start()
         url = f"http://127.0.0.1:{port}/readyz"
         child.wait_ready(lambda: answers_ok(client, url), interval=POLL_SECONDS)
-        return time.perf_counter() - begun, processor(pid(child))
-
-
-def pid(child: ChildProcess) -> int:
-    """Of a program that runs."""
-    child.require_running()
-    return child.pid or 0
+        return time.perf_counter() - begun, processor(pid_of(child))
 
 
 def summary(child: ChildProcess, starts: list[Start]) -> dict[str, Any]:
@@ -49,7 +44,7 @@ def summary(child: ChildProcess, starts: list[Start]) -> dict[str, Any]:
         "seconds": round(statistics.median(seconds), 3),
         "cpu_s": round(statistics.median(cpu), 2),
         "all": [round(each, 3) for each in seconds],
-        **at_rest(pid(child)),
+        **at_rest(pid_of(child)),
     }
 
 

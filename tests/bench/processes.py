@@ -8,6 +8,14 @@ from e2e.harness.process import ChildProcess
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
+def pid_of(child: ChildProcess | None) -> int:
+    """Of a program that runs. Errors: RuntimeError, ProcessFailed."""
+    if child is None:
+        raise RuntimeError("the program was never started")
+    child.require_running()
+    return child.pid or 0
+
+
 def cpu_seconds(child: ChildProcess) -> float:
     """User and system time of a process."""
     return sum(map(int, stat_fields(child.pid)[11:13])) / TICKS
