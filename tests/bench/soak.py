@@ -237,7 +237,8 @@ def living(folder: Path) -> Iterator[Soak]:
         stack.callback(world.close)
         soak = Soak(olm, world, scraper, token, temporary)
         for name, child in soak.programs().items():
-            stack.enter_context(limited(f"olmv1-soak-{name}", child, LIMIT_BYTES))
+            group = f"olmv1-soak-{child.pid}-{name}"
+            stack.enter_context(limited(group, child, LIMIT_BYTES))
         scenario.standing = world.publish(STANDING)
         world.live(Phase.INSTALL, dict.fromkeys(scenario.standing))
         yield soak
