@@ -87,6 +87,8 @@ class Doctor:
 
 
 TRIES = 5
+MOST = 10_000
+"""Objects of a kind; there are fewer."""
 UNSTABLE = ("leases", "events", "componentstatuses")
 
 
@@ -105,9 +107,13 @@ def dump(control_plane: ControlPlane) -> dict[tuple[str, ...], Any]:
 
 
 def items(http: httpx.Client, path: str) -> list[KubeObject]:
-    """None where a conversion webhook does not answer."""
+    """None where a conversion webhook does not answer.
+
+    With a limit the API server reads what is stored. The cache that it asks else cannot be filled
+    then, for which it answers 429, and our client would try again for a minute.
+    """
     try:
-        listed = http.get(path, timeout=2.0)
+        listed = http.get(path, params={"limit": MOST}, timeout=2.0)
     except httpx.TimeoutException:
         return []
     found: list[KubeObject] = listed.json().get("items") or [] if listed.is_success else []
