@@ -5,6 +5,7 @@ happens to one of them looks at the others. What happens to an operator is a mat
 `copy_sources`.
 """
 
+import asyncio
 from dataclasses import dataclass
 
 from api.objects import KubeObject, annotations_of, is_deleting, labels_of, metadata
@@ -26,7 +27,7 @@ from olm_runtime.outcome import Done, Failed, Outcome
 
 NAME = "copied-csvs"
 WORKERS = 32
-"""Of these a quarter, 8, make and change copies when an operator does."""
+"""Of these half make and change copies when an operator does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ class CopiedCSVs:
         self._client = manager.client
         self._known = known
         self._gate = gate
+        self._first_looks: dict[tuple[Key, str, str], asyncio.Event] = {}
+        """Under way, by source, hash and fields: copies that are alike need not be read, too."""
 
     def registration(self) -> Registration:
         """The row of this controller."""
@@ -145,19 +148,32 @@ class CopiedCSVs:
 
     async def _keep(self, key: Key, record: Record, source: Source) -> None:
         """Of a copy that nobody touched the hashes show what to write; any other is read."""
+        alike = source.key, record.hashes.rest, record.fields
+        first = self._first_looks.get(alike)
+        if first is not None:
+            await first.wait()
         wanted = self._known.wanted(source)
         if wanted is None or self._known.is_settled(source, record, wanted.hashes):
             return
-        if not self._known.is_as_left(source, record):
-            live = await self._client.find(CLUSTER_SERVICE_VERSION, key[1], key[0])
-            if live is not None:
-                await self._compare(live, source, wanted)
-            return
-        parts = Parts(
-            status=record.hashes.status != wanted.hashes.status,
-            rest=record.hashes.rest != wanted.hashes.rest,
-        )
-        await self._write(_reference(key, record.version), source, wanted, parts)
+        if self._known.is_as_left(source, record):
+            parts = Parts(
+                status=record.hashes.status != wanted.hashes.status,
+                rest=record.hashes.rest != wanted.hashes.rest,
+            )
+            await self._write(_reference(key, record.version), source, wanted, parts)
+        elif first is not None:
+            await self._look(key, source, wanted)
+        else:
+            self._first_looks[alike] = asyncio.Event()
+            try:
+                await self._look(key, source, wanted)
+            finally:
+                self._first_looks.pop(alike).set()
+
+    async def _look(self, key: Key, source: Source, wanted: Wanted) -> None:
+        live = await self._client.find(CLUSTER_SERVICE_VERSION, key[1], key[0])
+        if live is not None:
+            await self._compare(live, source, wanted)
 
     async def _compare(self, live: KubeObject, source: Source, wanted: Wanted) -> None:
         """Writes what is not so in a copy, whole."""

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from e2e.harness.components import AuditLevel
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.registry import Registry
 from e2e.olm.classic import Classic, Place
 from tests.integration.clusters import own_control_plane
 
-control_plane = own_control_plane("package")
+control_plane = own_control_plane("package", audit=AuditLevel.METADATA)
 
 
 @pytest.fixture(scope="package")

@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 
-from api.objects import KubeObject, annotations_of, condition, labels_of, metadata
+from api.objects import KubeObject, annotations_of, condition, is_deleting, labels_of, metadata
 from api.operators.names import V1, V1ALPHA1
 from e2e.harness.controlplane import wait_until
+from e2e.harness.metrics import summed
 from e2e.olm.classic import Classic, Place, status
 from e2e.olm.pages import DOCS, steps
 from e2e.olm.reader import Reader
+from olm_classic.controllers.copied_csvs import NAME as COPIED_CSVS
+from olm_classic.copies.records import Record
 from olm_runtime.kube.media_types import MERGE_PATCH
 
 pytestmark = pytest.mark.integration
@@ -218,6 +221,35 @@ def test_a_program_that_was_killed_goes_on_and_finds_what_happened_meanwhile(
             NAME,
             lambda obj: labels_of(obj).get("colour") == "blue" and "version" in obj["spec"],
         )
+
+
+def test_a_start_reads_one_of_the_copies_that_are_alike(olm: Classic, everywhere: Place) -> None:
+    def all_made() -> bool:
+        active = [n for n in olm.api.list("/api/v1/namespaces") if not is_deleting(n)]
+        return len(copies(olm)) == len(active) - 1
+
+    wait_until(all_made, what="all copies are made")
+    found = [Record.of(each) for each in copies(olm)]
+    touched = sum(each.foreign for each in found)
+    kinds = {(each.hashes.rest, each.fields) for each in found if not each.foreign}
+    assert len(found) > touched + 2 * len(kinds)
+    asked = len(olm.control_plane.audit_events())
+    olm.restart_operator(kill=True)
+    wait_until(lambda: reconciles(olm) >= len(found), what="all copies were looked at")
+    read = [e for e in olm.control_plane.audit_events()[asked:] if is_look_of_operator(e)]
+    assert len(read) == touched + len(kinds)
+
+
+def reconciles(olm: Classic) -> int:
+    """Those of copies that have ended."""
+    counted = summed(olm.operator_metrics(), "controller_runtime_reconcile_total", "controller")
+    return counted[COPIED_CSVS]
+
+
+def is_look_of_operator(event: KubeObject) -> bool:
+    seen = event.get("objectRef", {})
+    asked = (event["verb"], seen.get("resource"), seen.get("name"))
+    return asked == ("get", CSVS, NAME) and "olm-operator" in event["user"]["username"]
 
 
 def events(place: Place) -> list[KubeObject]:
