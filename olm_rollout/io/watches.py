@@ -102,7 +102,10 @@ class ManagedWatches:
         self._applier = applier
         self._watches: dict[OwnerKey, dict[Scope, _Watch]] = {}
         self._leaving: dict[OwnerKey, dict[str, _Leaving]] = {}
-        self._backoff = Backoff(random.random, longest=LONGEST_RETRY_SECONDS)
+        # One of each for all watches, of which there are thousands.
+        self._delay = Backoff(random.random, longest=LONGEST_RETRY_SECONDS).delay
+        self._sighting = partial(sighting, applier=applier)
+        self._probed = partial(_probed, applier=applier)
 
     def ensure(
         self,
@@ -134,11 +137,8 @@ class ManagedWatches:
     def _start(
         self, owner: OwnerKey, client: KubeClient, selection: Selection, *, every_change: bool
     ) -> _Watch:
-        transform = sighting if selection.metadata_only else _probed
-        store = Store(partial(transform, applier=self._applier))
-        hooks = Hooks(
-            delay=self._backoff.delay, changed=lambda: self._on_state(owner, selection, watch)
-        )
+        store = Store(self._sighting if selection.metadata_only else self._probed)
+        hooks = Hooks(delay=self._delay, changed=lambda: self._on_state(owner, selection, watch))
         informer = Informer(client, selection, store, hooks)
         watch = _Watch(informer, client, every_change, asyncio.create_task(informer.run()))
         store.add_event_handler(partial(self._on_event, owner, selection.gvk, watch))

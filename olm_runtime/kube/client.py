@@ -6,14 +6,14 @@ Typed models are slow and large, so objects stay plain JSON. A `KubeClient` is c
 
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any, Self
 
 from api.objects import GVK, KubeObject, annotations_of, gvk_of, name_of, namespace_of
 from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.discovery import Resource, of_every_server
 from olm_runtime.kube.errors import ApiError, GoneError, NotFoundError
+from olm_runtime.kube.event_lines import complete_lines, event_of
 from olm_runtime.kube.mapper import RestMapper
 from olm_runtime.kube.media_types import (
     APPLY_PATCH,
@@ -349,7 +349,7 @@ class KubeClient:
         metadata_only: bool = False,
         initial: bool = False,
         opened: Callable[[], None] = lambda: None,
-    ) -> AsyncIterator[dict[str, Any]]:
+    ) -> AsyncGenerator[dict[str, Any], None]:
         """Events after a resource version until the server ends the watch.
 
         With `initial`, first those of what there is at that version or later, and a bookmark after
@@ -358,31 +358,39 @@ class KubeClient:
         then watch from there; InvalidError where the server cannot begin with what there is.
         """
         path = (await self.resource(gvk)).path(namespace)
-        params = {
-            "watch": "true",
-            "allowWatchBookmarks": "true",
-            "resourceVersion": resource_version,
-            "timeoutSeconds": str(_watch_seconds()),
-            **({"labelSelector": labels} if labels else {}),
-            **({"fieldSelector": fields} if fields else {}),
-            **(WITH_INITIAL_EVENTS if initial else {}),
-        }
-        watching = self._transport.watch(
-            gvk.kind,
-            path,
-            params=params,
-            accept=accepted(metadata_only=metadata_only),
-            opened=opened,
-        )
         try:
-            async with aclosing(watching) as events:
-                async for event in events:
-                    if event["type"] != "BOOKMARK":
-                        _of_kind(gvk, event["object"])
-                    yield event
+            answer = await self._transport.open_watch(
+                path,
+                params=_watch_params(resource_version, labels, fields, initial=initial),
+                accept=accepted(metadata_only=metadata_only),
+            )
+            try:
+                opened()
+                pending = bytearray()
+                async for part in answer.content:
+                    lines = complete_lines(pending, part)
+                    del part  # the next may come in minutes, and there are thousands of watches
+                    while lines:
+                        yield _named(gvk, event_of(lines.pop()))
+            finally:
+                answer.close()
         except NotFoundError as error:
             self._mapper.note(path, error)
             raise
+        except (OSError, ValueError) as error:
+            raise ApiError(f"watch of {gvk.kind} was cut: {error}") from error
+
+
+def _watch_params(version: str, labels: str, fields: str, *, initial: bool) -> dict[str, str]:
+    return {
+        "watch": "true",
+        "allowWatchBookmarks": "true",
+        "resourceVersion": version,
+        "timeoutSeconds": str(_watch_seconds()),
+        **({"labelSelector": labels} if labels else {}),
+        **({"fieldSelector": fields} if fields else {}),
+        **(WITH_INITIAL_EVENTS if initial else {}),
+    }
 
 
 def _watch_seconds() -> int:
@@ -403,6 +411,12 @@ def ends_initial_events(event: Mapping[str, Any]) -> bool:
 def _write_params(field_manager: str, *, dry_run: bool = False) -> dict[str, str]:
     params = {"fieldManager": field_manager} if field_manager else {}
     return params | {"dryRun": "All"} if dry_run else params
+
+
+def _named(gvk: GVK, event: dict[str, Any]) -> dict[str, Any]:
+    if event["type"] != "BOOKMARK":
+        _of_kind(gvk, event["object"])
+    return event
 
 
 def _of_kind(gvk: GVK, obj: KubeObject) -> KubeObject:

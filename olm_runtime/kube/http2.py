@@ -55,19 +55,17 @@ class Stream:
         self._unnoted = 0
 
     async def answered(self, seconds: float) -> None:
-        """Waits for the status. Raises ConnectionError, TimeoutError."""
+        """Waits for the status. Raises ConnectionError, also after so long a silence."""
         while not self.status:
             if self._ended:
                 raise ConnectionError(self._error or "no answer")
             await self._woken(seconds)
 
     async def chunks(self, seconds: float) -> AsyncIterator[bytes]:
-        """The content as it comes. Raises ConnectionError; TimeoutError after so long a silence."""
+        """The content as it comes. Raises ConnectionError, also after so long a silence."""
         while True:
             while self._parts:
-                part = self._parts.pop(0)
-                self._note(len(part))
-                yield part
+                yield self._read()  # a name for it would hold it until there is more
             if self._error:
                 raise ConnectionError(self._error)
             if self._ended:
@@ -103,22 +101,26 @@ class Stream:
             self._wake.set_result(None)
 
     async def _woken(self, seconds: float) -> None:
-        self._wake = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        self._wake = loop.create_future()
+        timer = loop.call_later(seconds, self._fall_silent, seconds)
         try:
-            async with asyncio.timeout(seconds):
-                await self._wake
-        except TimeoutError:
-            silent = f"nothing came for {seconds:g} s"
-            self._connection.close(silent)  # it is dead: what asked anew over it would wait again
-            raise TimeoutError(silent) from None
+            await self._wake
         finally:
+            timer.cancel()
             self._wake = None
 
-    def _note(self, read: int) -> None:
-        self._unnoted += read
+    def _fall_silent(self, seconds: float) -> None:
+        """The connection is dead: what asked anew over it would wait again."""
+        self._connection.close(f"nothing came for {seconds:g} s")
+
+    def _read(self) -> bytes:
+        part = self._parts.pop(0)
+        self._unnoted += len(part)
         if self._unnoted >= NOTE_BYTES and not self._ended:
             self._connection.note_read(self._unnoted, self._number)
             self._unnoted = 0
+        return part
 
 
 class _Literal(hpack.Encoder):

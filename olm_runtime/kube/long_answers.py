@@ -4,8 +4,7 @@ A few have a connection each, as requests have. Where there are many, those that
 share connections by HTTP/2 (`http2.py`), if the server speaks it and no proxy is in between.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -25,7 +24,7 @@ FEW = 32
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The status and headers of an answer, and its content as it comes.
+    """The status and headers of an answer, and its content as it comes, until it is closed.
 
     Reading raises OSError when it is cut.
     """
@@ -34,6 +33,7 @@ class Answer:
     reason: str
     headers: Iterable[tuple[str, str]]
     content: AsyncIterator[bytes]
+    close: Callable[[], None]
 
 
 class LongAnswers:
@@ -46,13 +46,12 @@ class LongAnswers:
         self._alone = 0
         self._shared: Connections | None = None
 
-    @asynccontextmanager
     async def get(
         self, address: str, headers: Sequence[tuple[str, str]], *, connect: float, silence: float
-    ) -> AsyncGenerator[Answer, None]:
+    ) -> Answer:
         """Asks, with bounds in seconds: to connect, and for silence at any time after it.
 
-        `address` is quoted. Raises OSError.
+        `address` is quoted; the answer is to be closed. Raises OSError.
         """
         url = URL(address, encoded=True)
         shared = self._connections(url)
@@ -60,27 +59,36 @@ class LongAnswers:
         if stream is not None:
             try:
                 await stream.answered(silence)
-                yield Answer(stream.status, "", (), stream.chunks(silence))
-            finally:
+            except BaseException:
                 stream.close()
-            return
+                raise
+            return Answer(stream.status, "", (), stream.chunks(silence), stream.close)
+        return await self._get_alone(url, headers, connect=connect, silence=silence)
+
+    async def _get_alone(
+        self, url: URL, headers: Sequence[tuple[str, str]], *, connect: float, silence: float
+    ) -> Answer:
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect, sock_read=silence)
         self._alone += 1
         try:
-            async with self._session.get(url, headers=headers, timeout=timeout) as response:
-                try:
-                    yield Answer(
-                        response.status,
-                        response.reason or "",
-                        response.headers.items(),
-                        _Pieces(response.content.iter_any()),
-                    )
-                finally:
-                    _abort(response)
-        except aiohttp.ClientError as error:
-            raise _cut(error) from error
-        finally:
+            response = await self._session.get(url, headers=headers, timeout=timeout)
+        except BaseException as error:
             self._alone -= 1
+            if isinstance(error, aiohttp.ClientError):
+                raise _cut(error) from error
+            raise
+
+        def close() -> None:
+            self._alone -= 1
+            _abort(response)
+
+        return Answer(
+            response.status,
+            response.reason or "",
+            response.headers.items(),
+            _Pieces(response.content.iter_any()),
+            close,
+        )
 
     def _connections(self, url: URL) -> "Connections | None":
         """Those to share; None where this answer is to have one of its own."""
@@ -125,3 +133,4 @@ def _abort(response: aiohttp.ClientResponse) -> None:
     connection = response.connection
     if connection is not None and connection.transport is not None:
         connection.transport.abort()
+    response.close()

@@ -9,14 +9,7 @@ import asyncio
 import re
 import time
 from collections import Counter
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Callable,
-    Iterable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote, quote_plus
@@ -32,7 +25,7 @@ from olm_runtime.kube.overrides import Headers
 from olm_runtime.kube.request_slots import RequestSlots
 
 if TYPE_CHECKING:
-    from olm_runtime.kube.long_answers import LongAnswers
+    from olm_runtime.kube.long_answers import Answer, LongAnswers
 
 REQUEST_SECONDS = 30.0
 WATCH_SILENCE_SECONDS = 330.0
@@ -154,38 +147,23 @@ class Transport:
             raise error_from(reply.status, reply.content)
         return _decoded(reply.content)
 
-    async def watch(
-        self,
-        what: str,
-        path: str,
-        *,
-        params: Mapping[str, str],
-        accept: str,
-        opened: Callable[[], None],
-    ) -> AsyncGenerator[dict[str, Any], None]:
-        """The events of a watch until the server ends it; `opened` is called when it has begun.
-
-        Errors name `what` is watched. Raises ApiError.
-        """
+    async def open_watch(self, path: str, *, params: Mapping[str, str], accept: str) -> "Answer":
+        """The answer of a watch that has begun; it is to be closed. Raises ApiError, OSError."""
         headers = self._request_headers(accept)
         url = self._url(path, params)
         began = time.monotonic()
-        try:
-            async with self._shared.watches().get(
-                url, headers, connect=self._connect_seconds, silence=WATCH_SILENCE_SECONDS
-            ) as answer:
-                self._shared.answers["GET", str(answer.status)] += 1
-                _note(
-                    "GET", url, f"{answer.status} {answer.reason}", began, headers, answer.headers
-                )
-                if answer.status >= 400:
-                    content = b"".join([part async for part in answer.content])
-                    raise error_from(answer.status, content)
-                opened()
-                async for event in _events(answer.content):
-                    yield event
-        except (OSError, orjson.JSONDecodeError) as error:
-            raise ApiError(f"watch of {what} was cut: {error}") from error
+        answer = await self._shared.watches().get(
+            url, headers, connect=self._connect_seconds, silence=WATCH_SILENCE_SECONDS
+        )
+        self._shared.answers["GET", str(answer.status)] += 1
+        _note("GET", url, f"{answer.status} {answer.reason}", began, headers, answer.headers)
+        if answer.status >= 400:
+            try:
+                content = b"".join([part async for part in answer.content])
+            finally:
+                answer.close()
+            raise error_from(answer.status, content)
+        return answer
 
     def _request_headers(self, accept: str) -> list[tuple[str, str]]:
         who = self._shared.access.headers()
@@ -285,21 +263,3 @@ def _decoded(content: bytes) -> Any:
         return orjson.loads(content) if content[:1] in (b"{", b"[") else content.decode()
     except ValueError as error:
         raise ApiError(f"the API server's answer cannot be read: {error}") from error
-
-
-async def _events(content: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
-    """JSON lines of any length: aiohttp's own line reader refuses long ones."""
-    pending = bytearray()
-    async for chunk in content:
-        pending += chunk
-        if b"\n" not in chunk:
-            continue
-        *lines, rest = pending.split(b"\n")
-        pending = bytearray(rest)
-        for line in filter(None, lines):
-            event = orjson.loads(line)
-            if event["type"] == "ERROR":
-                raise error_from(
-                    int(event["object"].get("code") or 500), orjson.dumps(event["object"])
-                )
-            yield event

@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from api.objects import GVK, KubeObject, metadata
 from olm_runtime.kube.client import KubeClient, ends_initial_events
 from olm_runtime.kube.errors import ApiError, GoneError, InvalidError
+from olm_runtime.latch import Latch
 from olm_runtime.watch.store import Store
 
 SHORTEST_WATCH_SECONDS = 1.0
@@ -107,7 +108,7 @@ class Informer(Generic[T]):
         self.store = store
         self.problem = ""
         """Why the objects are not watched; empty while they are."""
-        self.settled = asyncio.Event()
+        self.settled = Latch()
         """Set once the first list is stored, or could not be had."""
         self._client = client
         self._selection = selection
@@ -225,23 +226,25 @@ class Informer(Generic[T]):
             opened=initial.begin if initial is not None else self._note_opened,
         )
         async for event in events:
-            obj = event["object"]
             if initial is not None and not ends_initial_events(event):
-                initial.objects.append(selection.keep(obj))
+                initial.objects.append(selection.keep(event["object"]))
                 continue
-            self._version = metadata(obj).get("resourceVersion") or self._version
+            self._version = metadata(event["object"]).get("resourceVersion") or self._version
             if initial is not None:
-                found, initial = initial.end(), None
-                await self._replace(found, since)
+                await self._replace(initial.end(), since)
+                initial = None
                 self._note_opened()
-            if event["type"] == "BOOKMARK":
-                continue
-            obj = selection.keep(obj)
-            if event["type"] == "DELETED":
-                self.store.delete(obj)
-            else:
-                self.store.update(obj)
-            await self._hooks.stored()
+            if event["type"] != "BOOKMARK":
+                await self._take(event)
+            del event  # the next may come in minutes
+
+    async def _take(self, event: Mapping[str, Any]) -> None:
+        obj = self._selection.keep(event["object"])
+        if event["type"] == "DELETED":
+            self.store.delete(obj)
+        else:
+            self.store.update(obj)
+        await self._hooks.stored()
 
 
 @dataclass(slots=True)

@@ -1,8 +1,10 @@
 """The client against a real API server."""
 
 import asyncio
+import gc
 import os
 import signal
+import tracemalloc
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +32,7 @@ from olm_runtime.kube.errors import (
 from olm_runtime.kube.media_types import JSON_PATCH
 from olm_runtime.watch.informer import Hooks, Informer, Selection
 from olm_runtime.watch.packed_store import PackedStore
+from olm_runtime.watch.store import Store
 from operator_controller.apply.owners import APPLIER
 from tests.integration.clusters import own_control_plane
 
@@ -237,7 +240,7 @@ async def test_metadata_only_is_metadata_with_the_true_kind(
     listed, version = await client.list_all(CONFIG_MAP, namespace, metadata_only=True)
     watched = client.watch(CONFIG_MAP, namespace, resource_version="0", metadata_only=True)
     seen = [(await anext(watched))["object"] for _ in listed]
-    await watched.aclose()  # type: ignore[attr-defined]
+    await watched.aclose()
     for obj in (one, *listed, *seen):
         assert (obj["apiVersion"], obj["kind"]) == ("v1", "ConfigMap")
         assert "data" not in obj
@@ -346,6 +349,37 @@ async def test_a_watch_sends_first_what_there_is_of_a_name(
             await asyncio.sleep(0.02)
         for task in tasks:
             task.cancel()
+
+
+@both_connections
+async def test_a_watch_holds_nothing_of_what_it_has_read(
+    control_plane: ControlPlane, namespace: str
+) -> None:
+    large, store = 500_000, Store(lambda obj: str(metadata(obj)["name"]))
+    async with (
+        asyncio.timeout(60),
+        KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client,
+        asyncio.TaskGroup() as group,
+    ):
+        informer = Informer(client, Selection(CONFIG_MAP, namespace), store, RETRIED)
+        task = group.create_task(informer.run())
+
+        async def seen(name: str, size: int) -> None:
+            made = config_map(namespace, name, data="x" * size)
+            await client.create(made, field_manager="m", metadata_only=True)
+            while store.get(name, namespace) is None:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+
+        await seen("small", 1)  # its connections are there
+        tracemalloc.start()
+        try:
+            await seen("large", large)
+            gc.collect()
+            held, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+            task.cancel()
+    assert held < large / 2
 
 
 own = own_control_plane(controller_manager=False)

@@ -261,7 +261,7 @@ async def test_one_that_the_server_resets_ends_alone(tmp_path: Path) -> None:
 async def test_silence_is_an_error_that_says_so_and_ends_the_connection(tmp_path: Path) -> None:
     async with serving(tmp_path) as world:
         stream, other = await world.ask(), await world.ask()
-        with pytest.raises(TimeoutError, match=r"nothing came for 0\.01 s"):
+        with pytest.raises(ConnectionError, match=r"nothing came for 0\.01 s"):
             await stream.answered(0.01)
         with pytest.raises(ConnectionError, match=r"nothing came for 0\.01 s"):
             await other.answered(SECONDS)
@@ -315,9 +315,12 @@ async def test_a_few_watches_have_a_connection_each_and_the_others_share(tmp_pat
     opened = asyncio.Semaphore(0)
 
     async def watch() -> None:
-        async with answers.get(url, [], connect=SECONDS, silence=SECONDS):
-            opened.release()
+        answer = await answers.get(url, [], connect=SECONDS, silence=SECONDS)
+        opened.release()
+        try:
             await asyncio.Event().wait()
+        finally:
+            answer.close()
 
     tasks = []
     async with asyncio.timeout(SECONDS):
