@@ -6,6 +6,7 @@ server and the answers that come over them.
 """
 
 import asyncio
+import math
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import Any
@@ -42,11 +43,14 @@ class Stream:
         "_parts",
         "_unnoted",
         "_wake",
+        "silent_at",
         "status",
     )
 
     def __init__(self, connection: "Connection", number: int) -> None:
         self.status = 0
+        self.silent_at = math.inf
+        """Until when something has to come, by the loop's clock."""
         self._connection, self._number = connection, number
         self._parts: list[bytes] = []  # an empty deque has 600 bytes
         self._wake: asyncio.Future[None] | None = None
@@ -103,16 +107,12 @@ class Stream:
     async def _woken(self, seconds: float) -> None:
         loop = asyncio.get_running_loop()
         self._wake = loop.create_future()
-        timer = loop.call_later(seconds, self._fall_silent, seconds)
+        self.silent_at = loop.time() + seconds
+        self._connection.look_at(self.silent_at, seconds)
         try:
             await self._wake
         finally:
-            timer.cancel()
-            self._wake = None
-
-    def _fall_silent(self, seconds: float) -> None:
-        """The connection is dead: what asked anew over it would wait again."""
-        self._connection.close(f"nothing came for {seconds:g} s")
+            self._wake, self.silent_at = None, math.inf
 
     def _read(self) -> bytes:
         part = self._parts.pop(0)
@@ -167,6 +167,8 @@ class Connection(asyncio.Protocol):
         self._unnoted = 0
         self._most = 0
         self._is_to_send = False
+        self._look: asyncio.TimerHandle | None = None
+        """One for all answers: a timer for each would have as much memory as the answer."""
         self.ready: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """True once the server said how many answers it sends at once; False without HTTP/2."""
         self.open = True
@@ -198,9 +200,30 @@ class Connection(asyncio.Protocol):
             self._h2.increment_flow_control_window(size, number)
             self._flush()
 
+    def look_at(self, moment: float, seconds: float) -> None:
+        """Has it closed if an answer says nothing until then, which is so many seconds."""
+        if self._look is not None:
+            if self._look.when() <= moment:
+                return
+            self._look.cancel()
+        loop = asyncio.get_running_loop()
+        self._look = loop.call_at(moment, self._look_for_silence, seconds)
+
+    def _look_for_silence(self, seconds: float) -> None:
+        """What asked anew over a connection that is dead would wait again."""
+        self._look = None
+        next_one = min((each.silent_at for each in self._streams.values()), default=math.inf)
+        if next_one <= asyncio.get_running_loop().time():
+            self.close(f"nothing came for {seconds:g} s")
+        elif next_one < math.inf:
+            self.look_at(next_one, seconds)
+
     def close(self, reason: str = GIVEN_UP) -> None:
         """Ends it and all of its answers. Idempotent."""
         self.open = False
+        if self._look is not None:
+            self._look.cancel()
+            self._look = None
         if self._transport is not None:
             self._transport.abort()
         if not self.ready.done():

@@ -269,6 +269,25 @@ async def test_silence_is_an_error_that_says_so_and_ends_the_connection(tmp_path
         await world.until(lambda: len(world.made) == 2)
 
 
+async def test_silence_counts_from_when_something_was_last_waited_for(tmp_path: Path) -> None:
+    async with serving(tmp_path) as world:
+        stream, other = await world.ask(), await world.ask()
+        [server] = world.made
+        await world.until(lambda: len(server.asked) == 2)
+        waits = asyncio.create_task(other.answered(SECONDS))
+        server.answer(1)
+        await stream.answered(0.2)
+        read = asyncio.ensure_future(anext(stream.chunks(SECONDS)))
+        await asyncio.sleep(0.3)  # the moment in which nothing would have come is over
+        server.send(1, b"more")
+        server.answer(3)
+        assert await read == b"more"
+        await waits
+        with pytest.raises(ConnectionError, match="nothing came"):
+            await anext(stream.chunks(0.01))
+        assert server.reset == []
+
+
 async def test_a_server_that_cannot_be_reached_is_an_error(tmp_path: Path) -> None:
     async with serving(tmp_path) as world:
         nobody = Connections(world.url.with_port(1), ssl.create_default_context)
