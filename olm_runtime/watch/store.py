@@ -12,6 +12,8 @@ import logging
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from enum import StrEnum
+from itertools import islice
+from time import monotonic
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from api.objects import KubeObject, metadata, name_of, namespace_of
@@ -25,7 +27,7 @@ Key = tuple[str, str]
 Indexer = Callable[[T], Iterable[Hashable]]
 """Gives the values under which an object is found in an index."""
 
-MAX_TOMBSTONES = 1000
+MAX_TOMBSTONES, TOMBSTONE_SECONDS = 1000, 300.0
 """A deleted object is remembered for as long as an old answer about it may arrive."""
 
 log = logging.getLogger(__name__)
@@ -133,7 +135,7 @@ class Store(Generic[T]):
         }
         self._handlers: list[EventHandler[T]] = []
         self._newest = 0
-        self._tombstones: dict[str, int] = {}
+        self._tombstones: dict[str, tuple[int, float]] = {}
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -233,7 +235,7 @@ class Store(Generic[T]):
         """Stores an object that is newer than what is known; always with `anyway`."""
         key, uid, version = (namespace_of(obj), name_of(obj)), _uid(obj), _number_of(obj)
         old = self._entries.get(key)
-        known = self._tombstones.get(uid) if old is None else old.version
+        known = self._version_gone(uid) if old is None else old.version
         if not anyway and not _is_newer(version, known):
             return None
         before, now = old.value if old is not None else None, self._transform(obj)
@@ -272,9 +274,15 @@ class Store(Generic[T]):
         It may come back later: one that loses the label that it is selected by, and gets it again.
         """
         if uid and version is not None:
-            self._tombstones[uid] = max(version, self._tombstones.get(uid, 0))
-            if len(self._tombstones) > MAX_TOMBSTONES:
-                del self._tombstones[next(iter(self._tombstones))]
+            now, (known, _) = monotonic(), self._tombstones.pop(uid, (0, 0.0))
+            self._tombstones[uid] = max(version, known), now  # the newest is the last one
+            for oldest, (_, since) in tuple(islice(self._tombstones.items(), 2)):
+                if len(self._tombstones) > MAX_TOMBSTONES or since < now - TOMBSTONE_SECONDS:
+                    del self._tombstones[oldest]
+
+    def _version_gone(self, uid: str) -> int | None:
+        found = self._tombstones.get(uid)
+        return found[0] if found is not None else None
 
     def _dispatch(self, event: Event[T] | None) -> None:
         """Calls the handlers; the fault of one does not concern the others."""

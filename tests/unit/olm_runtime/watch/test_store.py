@@ -5,8 +5,9 @@ from collections.abc import Iterable
 import pytest
 
 from api.objects import KubeObject, labels_of, metadata
+from olm_runtime.watch import store as store_module
 from olm_runtime.watch.packed_store import PackedStore
-from olm_runtime.watch.store import MAX_TOMBSTONES, Event, EventType, Store
+from olm_runtime.watch.store import MAX_TOMBSTONES, TOMBSTONE_SECONDS, Event, EventType, Store
 
 
 def obj(name: str, version: object, *, uid: str = "", **labels: str) -> KubeObject:
@@ -164,6 +165,21 @@ def test_only_so_many_deletions_are_remembered(world: World) -> None:
     assert world.versions() == {}
     world.store.update(obj("a", 5, uid="0"))
     assert world.versions() == {"a": "5"}
+
+
+def test_deletions_are_remembered_for_a_while(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments = iter((0.0, 1.0, TOMBSTONE_SECONDS, TOMBSTONE_SECONDS + 2.0))
+    monkeypatch.setattr(store_module, "monotonic", lambda: next(moments))
+    for name in ("a", "b", "c"):
+        world.store.delete(obj(name, 6))
+    world.store.update(obj("a", 5))
+    assert world.versions() == {}
+    world.store.delete(obj("d", 6))  # the others have had their time
+    for name in ("a", "b", "c"):
+        world.store.update(obj(name, 5))
+    assert world.versions() == {"a": "5", "b": "5"}
 
 
 def test_after_a_restore_of_etcd_the_list_decides(world: World) -> None:
