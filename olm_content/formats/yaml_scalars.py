@@ -71,7 +71,7 @@ def _resolve(text: str) -> Any:
     return text
 
 
-_remembered = lru_cache(maxsize=1024)(_resolve)
+_remembered = lru_cache(maxsize=256)(_resolve)
 
 
 def _number(plain: str, text: str) -> Any:
