@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any, Self
 
+import orjson
+
 from api.objects import GVK, KubeObject, annotations_of, gvk_of, name_of, namespace_of
 from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.discovery import Resource, of_every_server
@@ -377,7 +379,7 @@ class KubeClient:
         except NotFoundError as error:
             self._mapper.note(path, error)
             raise
-        except (OSError, ValueError) as error:
+        except (OSError, orjson.JSONDecodeError) as error:
             raise ApiError(f"watch of {gvk.kind} was cut: {error}") from error
 
 

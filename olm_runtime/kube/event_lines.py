@@ -1,4 +1,4 @@
-"""The events of a watch: lines of JSON, of any length."""
+"""The events of a watch: lines of JSON, of any length. aiohttp's own reader refuses long ones."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def complete_lines(pending: bytearray, part: bytes) -> list[bytearray]:
 
 
 def event_of(line: bytearray) -> dict[str, Any]:
-    """Raises ApiError for an error that the server sends as an event, ValueError for no JSON."""
+    """Raises ApiError for an error that is sent as an event, orjson.JSONDecodeError for no JSON."""
     event: dict[str, Any] = orjson.loads(line)
     if event["type"] == "ERROR":
         raise error_from(int(event["object"].get("code") or 500), orjson.dumps(event["object"]))
