@@ -12,7 +12,6 @@ import logging
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from enum import StrEnum
-from itertools import islice
 from time import monotonic
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -276,9 +275,11 @@ class Store(Generic[T]):
         if uid and version is not None:
             now, (known, _) = monotonic(), self._tombstones.pop(uid, (0, 0.0))
             self._tombstones[uid] = max(version, known), now  # the newest is the last one
-            for oldest, (_, since) in tuple(islice(self._tombstones.items(), 2)):
-                if len(self._tombstones) > MAX_TOMBSTONES or since < now - TOMBSTONE_SECONDS:
-                    del self._tombstones[oldest]
+            while True:
+                oldest, (_, since) = next(iter(self._tombstones.items()))
+                if len(self._tombstones) <= MAX_TOMBSTONES and since >= now - TOMBSTONE_SECONDS:
+                    return
+                del self._tombstones[oldest]
 
     def _version_gone(self, uid: str) -> int | None:
         found = self._tombstones.get(uid)
