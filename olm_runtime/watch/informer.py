@@ -259,9 +259,10 @@ class _Initial:
         self.bound.reschedule(asyncio.get_running_loop().time() + INITIAL_SECONDS)
 
     def end(self) -> list[KubeObject]:
-        """All of it."""
+        """All of it, which is not held any more: the watch holds this for as long as it lasts."""
         self.bound.reschedule(None)
-        return self.objects
+        objects, self.objects = self.objects, []
+        return objects
 
 
 async def _pass(begun: float, seconds: float) -> None:

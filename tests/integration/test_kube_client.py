@@ -5,8 +5,8 @@ import gc
 import os
 import signal
 import tracemalloc
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -351,35 +351,86 @@ async def test_a_watch_sends_first_what_there_is_of_a_name(
             task.cancel()
 
 
+LARGE = 1_000_000
+"""Bytes of an object of which a name is to be held; a new connection with TLS has 256 KiB."""
+
+
 @both_connections
 async def test_a_watch_holds_nothing_of_what_it_has_read(
-    control_plane: ControlPlane, namespace: str
+    client: KubeClient, namespace: str
 ) -> None:
-    large, store = 500_000, Store(lambda obj: str(metadata(obj)["name"]))
-    async with (
-        asyncio.timeout(60),
-        KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client,
-        asyncio.TaskGroup() as group,
-    ):
-        informer = Informer(client, Selection(CONFIG_MAP, namespace), store, RETRIED)
-        task = group.create_task(informer.run())
+    store = _names()
 
-        async def seen(name: str, size: int) -> None:
-            made = config_map(namespace, name, data="x" * size)
-            await client.create(made, field_manager="m", metadata_only=True)
-            while store.get(name, namespace) is None:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+    async def seen(name: str, size: int) -> None:
+        made = config_map(namespace, name, data="x" * size)
+        await client.create(made, field_manager="m", metadata_only=True)
+        await _stored(store, name, namespace)
 
+    async with _informed(client, Selection(CONFIG_MAP, namespace), store):
         await seen("small", 1)  # its connections are there
-        tracemalloc.start()
+        with _bytes_held() as held:
+            await seen("large", LARGE)
+            assert held() < LARGE / 2
+
+
+@both_connections
+async def test_a_watch_holds_nothing_of_what_there_was(client: KubeClient, namespace: str) -> None:
+    for name, size in (("small", 1), ("large", LARGE)):
+        made = config_map(namespace, name, data="x" * size)
+        await client.create(made, field_manager="m", metadata_only=True)
+
+    @asynccontextmanager
+    async def watched(name: str) -> AsyncIterator[None]:
+        of_one = Selection(
+            CONFIG_MAP, namespace, fields=f"metadata.name={name}", cached=True, streamed=True
+        )
+        store = _names()
+        async with _informed(client, of_one, store):
+            await _stored(store, name, namespace)
+            yield
+
+    async with watched("small"):
+        with _bytes_held() as held:
+            async with watched("large"):
+                assert held() < LARGE / 2
+
+
+def _names() -> Store[str]:
+    return Store(lambda obj: str(metadata(obj)["name"]))
+
+
+async def _stored(store: Store[str], name: str, namespace: str) -> None:
+    while store.get(name, namespace) is None:  # noqa: ASYNC110
+        await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def _informed(
+    client: KubeClient, selection: Selection, store: Store[str]
+) -> AsyncIterator[None]:
+    """A store that is kept up to date for a while, at most a minute."""
+    informer = Informer(client, selection, store, RETRIED)
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        task = group.create_task(informer.run())
         try:
-            await seen("large", large)
-            gc.collect()
-            held, _ = tracemalloc.get_traced_memory()
+            yield
         finally:
-            tracemalloc.stop()
             task.cancel()
-    assert held < large / 2
+
+
+@contextmanager
+def _bytes_held() -> Iterator[Callable[[], int]]:
+    """Of what Python allocated since, those that are in use when asked."""
+
+    def held() -> int:
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        yield held
+    finally:
+        tracemalloc.stop()
 
 
 own = own_control_plane(controller_manager=False)
