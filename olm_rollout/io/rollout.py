@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from api.objects import KubeObject, ObjectKey, gvk_of, key_of
 from olm_rollout.adoption import Policy, Situation, situation_of
@@ -56,6 +57,10 @@ class Applied:
         for key in keys:
             self.left.pop(key, None)
 
+    def as_left(self, key: ObjectKey) -> Fingerprint | None:
+        """How an object was left; None where it is to be applied."""
+        return self.left.get(key)
+
     def pause(self, key: ObjectKey, now: float) -> float:
         """Seconds for which an object is left to somebody who takes it over again and again."""
         contention = self.contended.get(key)
@@ -95,6 +100,7 @@ class Rollout:
     _slots: asyncio.Semaphore = field(init=False)
     _writer: ObjectWriter = field(init=False)
     _prober: Prober = field(init=False)
+    _seen: Callable[[KubeObject], Sighting | None] = field(init=False)
     _created: set[ObjectKey] = field(default_factory=set)
     _begun: float = field(init=False)
     """The moment by which it is decided which objects are left alone, in all of a run."""
@@ -106,8 +112,10 @@ class Rollout:
         self._begun = self.monotonic()
         self._slots = asyncio.Semaphore(PARALLEL_REQUESTS)
         self._writer = ObjectWriter(self.client, self.owner)
+        # Methods of this would hold it, and all that it knows, until cycles are looked for.
+        self._seen = partial(_last_seen, self.watches, self._key)
         self._prober = Prober(
-            self.client, self.probes, self.probed, self._seen, self._left, self._slots
+            self.client, self.probes, self.probed, self._seen, self.applied.as_left, self._slots
         )
 
     async def run(self, phases: Sequence[Phase]) -> Progress:
@@ -214,12 +222,6 @@ class Rollout:
         )
         await self.watches.settle(self._key, SETTLE_SECONDS)
 
-    def _seen(self, obj: KubeObject) -> Sighting | None:
-        return self.watches.sighting(self._key, key_of(obj))
-
-    def _left(self, key: ObjectKey) -> Fingerprint | None:
-        return self.applied.left.get(key)
-
     async def _run_phase(self, phase: Phase, unhealthy: list[str]) -> list[str]:
         probes, prober = self.probes, self._prober
         await self._watch(phase.objects)
@@ -276,3 +278,7 @@ class Rollout:
     def _messages(self, contended: Mapping[ObjectKey, Contention]) -> tuple[str, ...]:
         subject = self.owner.applier.subject
         return tuple(message_of(key, found, subject) for key, found in contended.items())
+
+
+def _last_seen(watches: ManagedWatches, owner: OwnerKey, obj: KubeObject) -> Sighting | None:
+    return watches.sighting(owner, key_of(obj))

@@ -130,19 +130,23 @@ class ManagedWatches:
                 continue
             if known is not None:
                 known.task.cancel()
-            running[scope] = self._start(
-                owner, client, _selection(scope, labels), every_change=every_change
+            informer = self._informer(owner, client, scope, labels)
+            running[scope] = _Watch(
+                informer, client, every_change, asyncio.create_task(informer.run())
             )
 
-    def _start(
-        self, owner: OwnerKey, client: KubeClient, selection: Selection, *, every_change: bool
-    ) -> _Watch:
+    def _informer(
+        self, owner: OwnerKey, client: KubeClient, scope: Scope, labels: str
+    ) -> Informer[Sighting]:
+        """What it calls finds its watch by the scope: so one that ended is gone at once.
+
+        What refers to itself would stay until cycles are looked for.
+        """
+        selection = _selection(scope, labels)
         store = Store(self._sighting if selection.metadata_only else self._probed)
-        hooks = Hooks(delay=self._delay, changed=lambda: self._on_state(owner, selection, watch))
-        informer = Informer(client, selection, store, hooks)
-        watch = _Watch(informer, client, every_change, asyncio.create_task(informer.run()))
-        store.add_event_handler(partial(self._on_event, owner, selection.gvk, watch))
-        return watch
+        store.add_event_handler(partial(self._on_event, owner, scope))
+        hooks = Hooks(delay=self._delay, changed=partial(self._on_state, owner, scope))
+        return Informer(client, selection, store, hooks)
 
     async def look_at_apis(self) -> NoReturn:
         """Sees until cancelled that what is watched is served: a watch need not show its end.
@@ -207,8 +211,11 @@ class ManagedWatches:
 
     def store(self, owner: OwnerKey, scope: Scope) -> Store[Sighting] | None:
         """What is known of a kind there, or None while that is not up to date."""
-        watch = self._watches.get(owner, {}).get(scope)
+        watch = self._running(owner, scope)
         return watch.informer.store if watch is not None and watch.current else None
+
+    def _running(self, owner: OwnerKey, scope: Scope) -> _Watch | None:
+        return self._watches.get(owner, {}).get(scope)
 
     def sighting(self, owner: OwnerKey, key: ObjectKey) -> Sighting | None:
         """An object as last seen, None when it was not seen or nobody looks reliably."""
@@ -276,17 +283,22 @@ class ManagedWatches:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._watches.clear()
 
-    def _on_state(self, owner: OwnerKey, selection: Selection, watch: _Watch) -> None:
+    def _on_state(self, owner: OwnerKey, scope: Scope) -> None:
+        watch, (gvk, namespace, _) = self._running(owner, scope), scope
+        if watch is None:
+            return
         if watch.informer.problem:
-            log.info("%s %s: %s", *owner, _problem(selection.gvk, watch))
+            log.info("%s %s: %s", *owner, _problem(gvk, watch))
         if watch.relied_upon:
-            self._on_change(owner, ObjectKey(selection.gvk, selection.namespace, ""))
+            self._on_change(owner, ObjectKey(gvk, namespace, ""))
 
-    def _on_event(self, owner: OwnerKey, gvk: GVK, watch: _Watch, event: Event[Sighting]) -> None:
-        key = ObjectKey(gvk, *event.key)
+    def _on_event(self, owner: OwnerKey, scope: Scope, event: Event[Sighting]) -> None:
+        watch, key = self._running(owner, scope), ObjectKey(scope[0], *event.key)
         if event.type is EventType.DELETED:
             self._on_gone(owner, key)
-        if watch.relied_upon and (watch.every_change or _concerns_us(event)):
+        if watch is None or not watch.relied_upon:
+            return
+        if watch.every_change or _concerns_us(event):
             self._on_change(owner, key)
 
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from api.objects import GVK, KubeObject, metadata
@@ -92,6 +92,7 @@ class Informer(Generic[T]):
     """
 
     __slots__ = (
+        "_bound",
         "_client",
         "_hooks",
         "_opened",
@@ -116,6 +117,8 @@ class Informer(Generic[T]):
         self._version = ANY_VERSION if selection.cached and not store.synced else ""
         self._opened = False
         """Whether the server has begun the watch that was asked for last."""
+        self._bound: asyncio.Timeout | None = None
+        """Within which it is to have sent what there is."""
 
     async def run(self) -> None:
         """Lists and watches until cancelled. Raises ApiError for an error that is the end."""
@@ -182,8 +185,7 @@ class Informer(Generic[T]):
             return False
         begun = asyncio.get_running_loop().time()
         try:
-            async with asyncio.timeout(None) as bound:
-                await self._watch_once(_Initial(bound))
+            await self._watch_once(initial=True)
         except TimeoutError:
             return False
         except InvalidError:
@@ -208,10 +210,11 @@ class Informer(Generic[T]):
                     raise
             await _pass(begun, SHORTEST_WATCH_SECONDS)
 
-    async def _watch_once(self, initial: "_Initial | None" = None) -> None:
+    async def _watch_once(self, *, initial: bool = False) -> None:
         """Stores what happens until the server ends the watch.
 
         `_opened` is set once that has begun; with `initial`, once all is stored that there was.
+        Raises TimeoutError where that is not all sent.
         """
         selection, since = self._selection, self.store.newest
         self._opened = False
@@ -222,21 +225,43 @@ class Informer(Generic[T]):
             labels=selection.labels,
             fields=selection.fields,
             metadata_only=selection.metadata_only,
-            initial=initial is not None,
-            opened=initial.begin if initial is not None else self._note_opened,
+            initial=initial,
+            opened=self._expect_initial if initial else self._note_opened,
         )
+        if initial:
+            found = await self._initial(events)
+            if found is None:
+                return
+            await self._replace(found, since)
+            del found  # the watch goes on for minutes, and there are thousands
+            self._note_opened()
         async for event in events:
-            if initial is not None and not ends_initial_events(event):
-                initial.objects.append(selection.keep(event["object"]))
-                continue
-            self._version = metadata(event["object"]).get("resourceVersion") or self._version
-            if initial is not None:
-                await self._replace(initial.end(), since)
-                initial = None
-                self._note_opened()
+            self._note_version(event)
             if event["type"] != "BOOKMARK":
                 await self._take(event)
             del event  # the next may come in minutes
+
+    def _expect_initial(self) -> None:
+        """The server has accepted a watch, and is to send all that there is."""
+        if self._bound is not None:
+            self._bound.reschedule(asyncio.get_running_loop().time() + INITIAL_SECONDS)
+
+    async def _initial(self, events: AsyncIterator[dict[str, Any]]) -> list[KubeObject] | None:
+        """What there is, by the first events of a watch; None if it ends before that is all."""
+        found: list[KubeObject] = []
+        try:
+            async with asyncio.timeout(None) as self._bound:
+                async for event in events:
+                    if ends_initial_events(event):
+                        self._note_version(event)
+                        return found
+                    found.append(self._selection.keep(event["object"]))
+            return None
+        finally:
+            self._bound = None
+
+    def _note_version(self, event: Mapping[str, Any]) -> None:
+        self._version = metadata(event["object"]).get("resourceVersion") or self._version
 
     async def _take(self, event: Mapping[str, Any]) -> None:
         obj = self._selection.keep(event["object"])
@@ -245,24 +270,6 @@ class Informer(Generic[T]):
         else:
             self.store.update(obj)
         await self._hooks.stored()
-
-
-@dataclass(slots=True)
-class _Initial:
-    """What a watch sends of what there is, which is all to come within a `bound`."""
-
-    bound: asyncio.Timeout
-    objects: list[KubeObject] = field(default_factory=list)
-
-    def begin(self) -> None:
-        """The server has accepted the watch."""
-        self.bound.reschedule(asyncio.get_running_loop().time() + INITIAL_SECONDS)
-
-    def end(self) -> list[KubeObject]:
-        """All of it, which is not held any more: the watch holds this for as long as it lasts."""
-        self.bound.reschedule(None)
-        objects, self.objects = self.objects, []
-        return objects
 
 
 async def _pass(begun: float, seconds: float) -> None:

@@ -42,6 +42,8 @@ FAILING_SECONDS = 2.0
 """When it has failed nobody is notified until it is begun anew."""
 NO_OBJECT = {"fieldSelector": "metadata.name=-"}
 """Selects nothing: no object may have that name."""
+_ASKED_FOR = ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp", "finalizers")
+"""Of the metadata of an object whose handlers were called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,20 @@ def _subscribe(
 ) -> None:
     @kopf.on.event(source.gvk.group, source.gvk.version, source.plural, registry=registry)
     async def handle(event: kopf.RawEvent, **_: Any) -> None:
-        on_event(source, event["type"] or "", dict(event["object"]))
+        seen: dict[str, Any] = dict(event["object"])
+        on_event(source, event["type"] or "", seen)
+        _reduce(event["object"])
+
+
+def _reduce(obj: Any) -> None:
+    """Leaves of an object what kopf itself still asks for.
+
+    kopf's views of an object refer to each other and to it, so that all of it would be there until
+    the collector looks for cycles, which with many extensions is seldom.
+    """
+    meta = {key: value for key, value in obj["metadata"].items() if key in _ASKED_FOR}
+    obj.clear()
+    obj["metadata"] = meta
 
 
 class _NoDiffs(kopf.DiffBaseStorage):

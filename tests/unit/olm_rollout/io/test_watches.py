@@ -9,10 +9,12 @@ import pytest
 
 from api.objects import GVK, KubeObject, ObjectKey
 from olm_rollout.io import watches as module
-from olm_rollout.io.watches import FEW, ManagedWatches, Scope, few_of, scope_of
+from olm_rollout.io.watches import FEW, ManagedWatches, Scope, _Watch, few_of, scope_of
 from olm_runtime.kube.client import INITIAL_EVENTS_END
 from olm_runtime.kube.errors import ApiError, ForbiddenError, GoneError
 from olm_runtime.watch import informer
+from olm_runtime.watch.informer import Informer
+from tests.cycles import in_memory, never_looked_for
 from tests.unit.olm_rollout.values import APPLIER, GROUP, KIND
 
 OWNER = (KIND, "ext")
@@ -147,6 +149,19 @@ async def test_changes_of_ours_ring_and_others_do_not() -> None:
         world.answers.put_nowait(("ADDED", obj("b")))
         world.answers.put_nowait(("DELETED", obj("a")))
         await notified.until(key("a"), key("b"), key("a"))
+
+
+@pytest.mark.parametrize("name", ["", "a"])
+async def test_a_watch_that_was_stopped_is_gone_at_once(name: str) -> None:
+    world = World()
+    world.objects = [obj("a")]
+    with never_looked_for():
+        async with watching(world, scope=(CONFIG_MAP, "ns", name)) as (watches, notified):
+            assert in_memory(Informer, _Watch) == ["Informer", "_Watch"]
+            watches.stop(OWNER)
+            await quiet()
+            assert in_memory(Informer, _Watch) == []
+            assert notified.keys == []
 
 
 async def test_kinds_that_have_health_ring_whenever_their_status_may_have_changed() -> None:

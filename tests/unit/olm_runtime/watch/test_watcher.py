@@ -1,6 +1,7 @@
 """Watches that die, and kinds that come and go: kopf against a server that answers as told."""
 
 import asyncio
+import gc
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -19,6 +20,7 @@ from olm_runtime.watch.health import WatchHealth, WatchTimes
 from olm_runtime.watch.source import Source
 from olm_runtime.watch.store import Event, EventType, Store
 from olm_runtime.watch.watcher import Watcher
+from tests.cycles import never_looked_for
 
 PATIENCE = 60.0
 POLL = 0.05
@@ -41,8 +43,8 @@ def resource(plural: str) -> dict[str, Any]:
 
 def added(name: str) -> bytes:
     """What a watch says of a new object."""
-    event = {"type": "ADDED", "object": {"metadata": {"name": name, "uid": name}}}
-    return json.dumps(event).encode() + b"\n"
+    obj = {"metadata": {"name": name, "uid": name}, "spec": {"bulk": [name]}}
+    return json.dumps({"type": "ADDED", "object": obj}).encode() + b"\n"
 
 
 class Server:
@@ -248,6 +250,32 @@ async def test_it_ends_at_once_amid_news(server: Server, monkeypatch: pytest.Mon
 
     await asyncio.to_thread(asyncio.run, watch())
     assert 0 < len(heard) < server.news
+
+
+async def test_nobody_holds_an_object_that_was_told_of(server: Server) -> None:
+    server.news = 20
+    heard: list[str] = []
+    stop = asyncio.Event()
+
+    def on_event(_: Source, __: str, obj: KubeObject) -> None:
+        heard.append(name_of(obj))
+
+    source = Source(GVK("example.com", "v1", "Thing"), "things", Store(whole))
+    watched = kopf_handlers.Watched([source], on_event, lambda _, *, watch: None, 60)
+    with never_looked_for():
+        watch = asyncio.create_task(
+            kopf_handlers.watch(ClusterAccess(server=server.url), watched, stop=stop)
+        )
+        try:
+            await until(lambda: len(heard) == server.news and not _with_bulk())
+        finally:
+            stop.set()
+            await asyncio.gather(watch, return_exceptions=True)
+
+
+def _with_bulk() -> int:
+    """How many objects of the server are in memory."""
+    return sum(type(each) is dict and "bulk" in each for each in gc.get_objects())
 
 
 TIMES = WatchTimes(restarted=90.0, dead=240.0)
