@@ -54,6 +54,33 @@ class _Client(httpx.AsyncClient):
             raise httpx.InvalidURL(str(error)) from error
         return super().build_request(method, url, **how)
 
+    async def send(self, request: httpx.Request, **how: Any) -> httpx.Response:
+        """The answer, which httpx's own stream of its body refers to."""
+        answer = await super().send(request, **how)
+        answer.stream = _LetGo(answer)
+        return answer
+
+
+class _LetGo(httpx.AsyncByteStream):
+    """The body of an answer, of which nothing is left once it is closed.
+
+    What refers to itself would stay until cycles are looked for.
+    """
+
+    def __init__(self, answer: httpx.Response) -> None:
+        stream = cast("httpx.AsyncByteStream", answer.stream)
+        self._stream = httpx.ByteStream(b"") if answer.is_closed else stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._stream:
+            yield piece
+
+    async def aclose(self) -> None:
+        try:
+            await self._stream.aclose()
+        finally:
+            self._stream = httpx.ByteStream(b"")
+
 
 async def _check_redirect(answer: httpx.Response) -> None:
     """A hook of httpx, which does not expect some of what a server may say."""

@@ -65,23 +65,16 @@ class RegistryHttp:
         method does for unreadable CA files.
         """
         self._plain = plain_http
-        self._bulk = bulk
+        self._connections = _Connections(cas_dir=cas_dir, cluster=cluster, bulk=bulk)
         self._authorizer = Authorizer(
-            logins, plain_http=plain_http, actions=actions, send=self._request
+            logins, plain_http=plain_http, actions=actions, send=self._connections.request
         )
         self._tokens: dict[str, str] = {}
         self._schemes: dict[str, str] = {}
-        self._proxies = given_first(read_proxies(os.environ), cluster.proxies)
-        cluster_file = Path(cluster.ca_file) if cluster.ca_file else None
-        self._trust = partial(shared_registry_trust, cas_dir, cluster_file)
-        self._strict: httpx.AsyncClient | None = None
-        self._lax: httpx.AsyncClient | None = None
 
     async def aclose(self) -> None:
         """Closes all connections."""
-        for client in (self._strict, self._lax):
-            if client is not None:
-                await client.aclose()
+        await self._connections.aclose()
 
     @asynccontextmanager
     async def open(self, source: Source, what: str, accept: str) -> AsyncIterator[httpx.Response]:
@@ -134,26 +127,14 @@ class RegistryHttp:
             return "https"
         if registry not in self._schemes:
             try:
-                answer = await self._client(lax=True).get(f"https://{_host(source.ref)}/v2/")
+                answer = await self._connections.client(lax=True).get(
+                    f"https://{_host(source.ref)}/v2/"
+                )
                 await answer.aclose()
                 self._schemes[registry] = "https"
             except httpx.TransportError:
                 self._schemes[registry] = "http"
         return self._schemes[registry]
-
-    def _client(self, *, lax: bool) -> httpx.AsyncClient:
-        """Made when it is needed: to read the system's roots takes a fifth of a small pull."""
-        if lax:
-            self._lax = self._lax or self._connections(_judging_nothing())
-            return self._lax
-        self._strict = self._strict or self._connections(self._trust())
-        return self._strict
-
-    def _connections(self, context: ssl.SSLContext) -> httpx.AsyncClient:
-        """What is insecure is a registry; a proxy's certificate is always checked."""
-        return http_client(
-            TIMEOUT, origin=context, proxy=self._trust, proxies=self._proxies, bulk=self._bulk
-        )
 
     async def _send(self, source: Source, url: str, origin: str, call: Call) -> httpx.Response:
         """Follows redirects by hand: each is judged, and only the registry gets the token."""
@@ -163,7 +144,7 @@ class RegistryHttp:
             if ref.name in self._tokens and is_at(url, origin):
                 headers["Authorization"] = self._tokens[ref.name]
             sent = Call(method=call.method, headers=headers, body=call.body)
-            answer = await self._request(ref, url, sent, lax=source.insecure)
+            answer = await self._connections.request(ref, url, sent, lax=source.insecure)
             if not answer.has_redirect_location:
                 return answer
             await _finish(answer)
@@ -174,8 +155,45 @@ class RegistryHttp:
                 )
         raise RegistryError(f'image "{ref}": registry {ref.registry} redirects without end')
 
-    async def _request(self, ref: ImageRef, url: str, call: Call, *, lax: bool) -> httpx.Response:
-        client = self._client(lax=lax or not url.startswith("https:"))
+
+class _Connections:
+    """Those of one pull or push, to registries that are judged and to those that are not.
+
+    They know nothing of who asks: what refers to itself stays until cycles are looked for.
+    """
+
+    def __init__(self, *, cas_dir: Path | None, cluster: ClusterSettings, bulk: bool) -> None:
+        """Raises TransientError for proxies that are none."""
+        cluster_file = Path(cluster.ca_file) if cluster.ca_file else None
+        self._trust = partial(shared_registry_trust, cas_dir, cluster_file)
+        self._proxies = given_first(read_proxies(os.environ), cluster.proxies)
+        self._bulk = bulk
+        self._strict: httpx.AsyncClient | None = None
+        self._lax: httpx.AsyncClient | None = None
+
+    async def aclose(self) -> None:
+        """Closes all."""
+        for client in (self._strict, self._lax):
+            if client is not None:
+                await client.aclose()
+
+    def client(self, *, lax: bool) -> httpx.AsyncClient:
+        """Made when it is needed: to read the system's roots takes a fifth of a small pull."""
+        if lax:
+            self._lax = self._lax or self._new(_judging_nothing())
+            return self._lax
+        self._strict = self._strict or self._new(self._trust())
+        return self._strict
+
+    def _new(self, context: ssl.SSLContext) -> httpx.AsyncClient:
+        """What is insecure is a registry; a proxy's certificate is always checked."""
+        return http_client(
+            TIMEOUT, origin=context, proxy=self._trust, proxies=self._proxies, bulk=self._bulk
+        )
+
+    async def request(self, ref: ImageRef, url: str, call: Call, *, lax: bool) -> httpx.Response:
+        """The answer to one request, its body not yet read. Raises RegistryError."""
+        client = self.client(lax=lax or not url.startswith("https:"))
         content = call.body() if call.body else None
         try:
             request = client.build_request(call.method, url, headers=call.headers, content=content)

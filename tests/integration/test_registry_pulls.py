@@ -8,6 +8,7 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from e2e.harness.images import Compression, Family, Platform, build_image, build_index
@@ -23,8 +24,10 @@ from olm_runtime.registry.errors import (
     UnreachableError,
     UntrustedError,
 )
+from olm_runtime.registry.http import RegistryHttp
 from olm_runtime.registry.image_store import ImageStore
 from olm_runtime.registry.settings import PullSettings, this_platform
+from tests.cycles import in_memory, never_looked_for
 
 pytestmark = pytest.mark.integration
 
@@ -60,6 +63,14 @@ async def test_every_media_type_and_compression_is_read(
     assert str(pulled.ref) == published.reference
     assert pulled.labels == {"k": "v"}
     assert await pulled.read() == FILES
+
+
+async def test_what_a_pull_took_is_gone_at_once(registry: Registry, tmp_path: Path) -> None:
+    published = registry.push(build_image([FILES]), "gone", tag="v1")
+    images = store(tmp_path, registry)
+    with never_looked_for():
+        await images.pull(published.tag_reference, owner="o")
+        assert in_memory(RegistryHttp, httpx.Response, httpx.AsyncClient) == []
 
 
 @pytest.mark.parametrize("family", Family)
