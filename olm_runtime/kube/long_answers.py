@@ -75,7 +75,7 @@ class LongAnswers:
         except BaseException as error:
             self._alone -= 1
             if isinstance(error, aiohttp.ClientError):
-                raise _cut(error) from error
+                raise _cut(error) from None
             raise
 
         def close() -> None:
@@ -121,11 +121,22 @@ class _Pieces:
         try:
             return await anext(self.pieces)
         except aiohttp.ClientError as error:
-            raise _cut(error) from error
+            raise _cut(error) from None
 
 
 def _cut(error: aiohttp.ClientError) -> OSError:
-    return error if isinstance(error, OSError) else ConnectionError(str(error))
+    """An error that says the same, and leads to no connection.
+
+    Those of aiohttp and their connection refer to each other, by the frames that they went through:
+    they would stay until cycles are looked for.
+    """
+    left: list[BaseException | None] = [error]
+    while left:
+        if (each := left.pop()) is not None:
+            each.__traceback__ = None
+            left += each.__cause__, each.__context__
+            each.__cause__ = each.__context__ = None
+    return ConnectionError(str(error))
 
 
 def _abort(response: aiohttp.ClientResponse) -> None:

@@ -5,6 +5,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+import aiohttp
 import orjson
 import pytest
 from aiohttp import web
@@ -22,6 +23,7 @@ from olm_runtime.kube.errors import (
     NoMatchError,
     NotFoundError,
 )
+from tests.cycles import in_memory, never_looked_for
 
 THING = GVK("example.com", "v1", "Thing")
 ROOT = "/apis/example.com/v1"
@@ -310,6 +312,34 @@ async def test_a_watch_that_ends_in_rubbish_is_an_error_of_ours() -> None:
         with pytest.raises(ApiError, match="watch of Thing was cut"):
             async for _ in client.watch(THING, "ns", resource_version="1"):
                 pass
+
+
+class Cut(web.StreamResponse):
+    """An answer that ends amid its content."""
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        await self.write(event("ADDED", name="a"))
+        assert self._req is not None
+        assert self._req.transport is not None
+        self._req.transport.abort()
+
+
+async def test_a_watch_that_was_cut_is_gone_at_once() -> None:
+    answers = {f"GET {ROOT}": lambda _: discovery(), f"GET {THINGS}": lambda _: Cut()}
+
+    async def end(client: KubeClient) -> str:
+        try:
+            async for _ in client.watch(THING, "ns", resource_version="1"):
+                pass
+        except ApiError as error:
+            return error.message
+        return "the server ended it"
+
+    with never_looked_for():
+        async with served(**answers) as client, asyncio.timeout(10):
+            assert (await end(client)).startswith("watch of Thing was cut: Response payload")
+            while in_memory(aiohttp.ClientPayloadError):  # noqa: ASYNC110 - its connection closes
+                await asyncio.sleep(0.02)
 
 
 @pytest.mark.parametrize(
