@@ -31,6 +31,8 @@ async def attempt(work: Awaitable[T], what: str) -> T | Failed:
 def failure_of(error: Exception | asyncio.CancelledError, what: str) -> Failed:
     """How the work failed that raised `error`, to be asked where that was caught."""
     if isinstance(error, OLMError):
+        # Frames that it went through may hold it: it would stay until cycles are looked for.
+        error.__traceback__ = None
         return outcome_of(error)
     if isinstance(error, asyncio.CancelledError):
         if _is_being_cancelled():

@@ -11,6 +11,7 @@ from olm_runtime.controller.attempt import attempt
 from olm_runtime.disk import DiskError, disk_errors
 from olm_runtime.errors import TerminalError, TransientError, WaitingError
 from olm_runtime.outcome import Blocked, Outcome, Retry, Wait
+from tests.cycles import in_memory, never_looked_for
 
 SEE = "see the log of the controller"
 
@@ -35,6 +36,19 @@ async def raising(error: BaseException) -> Outcome:
 )
 async def test_what_becomes_of_an_error(error: Exception, outcome: Outcome) -> None:
     assert await attempt(raising(error), "this") == outcome
+
+
+async def test_an_error_is_gone_once_it_is_an_outcome() -> None:
+    class HeldError(TransientError):
+        """Held by a frame that it is raised in."""
+
+    async def fail() -> Outcome:
+        errors = [HeldError("no")]
+        raise errors[0]
+
+    with never_looked_for():
+        assert await attempt(fail(), "this") == Retry("no")
+        assert in_memory(HeldError) == []
 
 
 async def test_only_errors_that_are_none_of_ours_are_logged(
