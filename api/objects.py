@@ -1,6 +1,7 @@
 """Kubernetes objects as plain JSON, and the few questions everybody asks of them."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import orjson
@@ -41,8 +42,18 @@ class ObjectKey(NamedTuple):
 
 def gvk_of(obj: KubeObject) -> GVK:
     """Group, version and kind from `apiVersion` and `kind` (empty strings where absent)."""
-    group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
-    return GVK(group, version, str(obj.get("kind") or ""))
+    api_version, kind = str(obj.get("apiVersion") or ""), str(obj.get("kind") or "")
+    is_usual = len(api_version) + len(kind) < 512
+    return _shared_gvk(api_version, kind) if is_usual else _gvk(api_version, kind)
+
+
+def _gvk(api_version: str, kind: str) -> GVK:
+    group, _, version = api_version.rpartition("/")
+    return GVK(group, version, kind)
+
+
+_shared_gvk = lru_cache(maxsize=512)(_gvk)
+"""Of kinds there are few, and of what is kept by kind there may be thousands."""
 
 
 def metadata(obj: KubeObject) -> dict[str, Any]:
