@@ -27,6 +27,8 @@ so one that nobody reads holds up no other."""
 NOTE_BYTES = 16 << 10
 """Read of an answer before the server is let send more of it; it may send 64 KiB ahead."""
 GIVEN_UP = "the connection was closed"
+ENDED = 256
+"""More than end while an answer is on its way: a server sends a hundred at once, or a few more."""
 SUCCESS = (hpack.HeaderTuple(b":status", b"200"),)
 SUCCESS_BYTES = (b"\x88", b"\x20\x88")
 """How headers with that status begin: perhaps after the size of the table, which is nothing."""
@@ -146,6 +148,16 @@ class _StatusOnly(hpack.Decoder):
         return SUCCESS if data.startswith(SUCCESS_BYTES) else super().decode(data, raw)
 
 
+class _Memory(h2.connection.H2Connection):
+    """Remembers how the last answers ended, of which something may still be on its way.
+
+    h2 itself does of 65 536, with 200 bytes each: of a thousand watches that begin anew in five to
+    ten minutes, for days.
+    """
+
+    MAX_CLOSED_STREAMS = ENDED
+
+
 class Connection(asyncio.Protocol):
     """One connection and its answers; it is closed with the last of them."""
 
@@ -160,7 +172,7 @@ class Connection(asyncio.Protocol):
             validate_inbound_headers=False,
             normalize_inbound_headers=False,
         )
-        self._h2 = h2.connection.H2Connection(config)
+        self._h2 = _Memory(config)
         self._h2.encoder, self._h2.decoder = _Literal(), _StatusOnly()
         self._streams: dict[int, Stream] = {}
         self._transport: asyncio.Transport | None = None

@@ -1,6 +1,7 @@
 """Watches that share connections, over a server of HTTP/2 on loopback."""
 
 import asyncio
+import gc
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -11,11 +12,12 @@ import h2.connection
 import h2.events
 import h2.settings
 import pytest
+from h2.utilities import SizeLimitDict
 from yarl import URL
 
 from e2e.harness.pki import CertificateAuthority
 from olm_runtime.kube.cluster_access import ClusterAccess
-from olm_runtime.kube.http2 import Connections, Stream
+from olm_runtime.kube.http2 import ENDED, Connections, Stream
 from olm_runtime.kube.long_answers import FEW, LongAnswers
 
 SECONDS = 60.0
@@ -256,6 +258,21 @@ async def test_one_that_the_server_resets_ends_alone(tmp_path: Path) -> None:
         with pytest.raises(ConnectionError, match="INTERNAL_ERROR"):
             await one.answered(SECONDS)
         assert await anext(other.chunks(SECONDS)) == b"still here"
+
+
+async def test_of_answers_that_ended_few_are_remembered(tmp_path: Path) -> None:
+    async with serving(tmp_path) as world:
+        lasting = await world.ask()
+        [server] = world.made
+        for _ in range(ENDED + 50):
+            ended = len(server.reset)
+            (await world.ask()).close()
+            await world.until(lambda ended=ended: len(server.reset) > ended)  # type: ignore[misc]
+        known = [len(each) for each in gc.get_objects() if type(each) is SizeLimitDict]
+        ours, the_servers = sorted(each for each in known if each > MOST)
+        assert ours == ENDED < the_servers, "the server has h2 as it is"
+        server.answer(1, b"still there")
+        assert await anext(lasting.chunks(SECONDS)) == b"still there"
 
 
 async def test_silence_is_an_error_that_says_so_and_ends_the_connection(tmp_path: Path) -> None:
