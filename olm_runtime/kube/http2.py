@@ -161,7 +161,9 @@ class _Memory(h2.connection.H2Connection):
 class Connection(asyncio.Protocol):
     """One connection and its answers; it is closed with the last of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, closed: Callable[["Connection"], None]) -> None:
+        """`closed` is called with it, perhaps more than once."""
+        self._closed = closed
         config = h2.config.H2Configuration(
             client_side=True,
             header_encoding="utf-8",
@@ -233,11 +235,13 @@ class Connection(asyncio.Protocol):
     def close(self, reason: str = GIVEN_UP) -> None:
         """Ends it and all of its answers. Idempotent."""
         self.open = False
+        self._closed(self)
         if self._look is not None:
             self._look.cancel()
             self._look = None
         if self._transport is not None:
             self._transport.abort()
+            self._transport = None
         if not self.ready.done():
             self.ready.set_exception(ConnectionError(reason))
         streams, self._streams = self._streams, {}
@@ -370,7 +374,6 @@ class Connections:
 
     async def _with_room(self, seconds: float) -> Connection | None:
         async with self._connecting:
-            self._open = [each for each in self._open if each.open]
             for each in self._open:
                 if each.has_room:
                     return each
@@ -386,7 +389,7 @@ class Connections:
             self._context.set_alpn_protocols([ALPN, "http/1.1"])
         loop = asyncio.get_running_loop()
         _, made = await loop.create_connection(
-            Connection, self._host, self._port, ssl=self._context
+            lambda: Connection(self._forget), self._host, self._port, ssl=self._context
         )
         try:
             self._spoken = await made.ready
@@ -396,11 +399,17 @@ class Connections:
         if not self._spoken:
             made.close()
             return None
+        if not made.open:
+            raise ConnectionError(GIVEN_UP)
         self._open.append(made)
         return made
 
+    def _forget(self, connection: Connection) -> None:
+        """One that is closed, and with it what HTTP/2 and TLS know of its answers."""
+        if connection in self._open:
+            self._open.remove(connection)
+
     def close(self) -> None:
         """Ends all of them."""
-        for each in self._open:
+        for each in tuple(self._open):
             each.close()
-        self._open.clear()

@@ -17,8 +17,9 @@ from yarl import URL
 
 from e2e.harness.pki import CertificateAuthority
 from olm_runtime.kube.cluster_access import ClusterAccess
-from olm_runtime.kube.http2 import ENDED, Connections, Stream
+from olm_runtime.kube.http2 import ENDED, Connection, Connections, Stream
 from olm_runtime.kube.long_answers import FEW, LongAnswers
+from tests.cycles import in_memory, never_looked_for
 
 SECONDS = 60.0
 MOST = 3
@@ -258,6 +259,15 @@ async def test_one_that_the_server_resets_ends_alone(tmp_path: Path) -> None:
         with pytest.raises(ConnectionError, match="INTERNAL_ERROR"):
             await one.answered(SECONDS)
         assert await anext(other.chunks(SECONDS)) == b"still here"
+
+
+async def test_nothing_is_left_of_a_connection_whose_answers_have_ended(tmp_path: Path) -> None:
+    async with serving(tmp_path) as world:
+        with never_looked_for():
+            streams = [await world.ask() for _ in range(MOST + 1)]
+            while streams:
+                streams.pop().close()
+            await world.until(lambda: not in_memory(Connection))
 
 
 async def test_of_answers_that_ended_few_are_remembered(tmp_path: Path) -> None:
