@@ -148,11 +148,11 @@ class _StatusOnly(hpack.Decoder):
         return SUCCESS if data.startswith(SUCCESS_BYTES) else super().decode(data, raw)
 
 
-class _Memory(h2.connection.H2Connection):
-    """Remembers how the last answers ended, of which something may still be on its way.
+class _H2Connection(h2.connection.H2Connection):
+    """h2's own, that remembers how the last answers ended: something of them may still come.
 
-    h2 itself does of 65 536, with 200 bytes each: of a thousand watches that begin anew in five to
-    ten minutes, for days.
+    By itself h2 remembers 65 536 of each connection, with 200 bytes for each: with thousands of
+    watches, which begin anew in five to ten minutes, it would grow for days.
     """
 
     MAX_CLOSED_STREAMS = ENDED
@@ -174,7 +174,7 @@ class Connection(asyncio.Protocol):
             validate_inbound_headers=False,
             normalize_inbound_headers=False,
         )
-        self._h2 = _Memory(config)
+        self._h2 = _H2Connection(config)
         self._h2.encoder, self._h2.decoder = _Literal(), _StatusOnly()
         self._streams: dict[int, Stream] = {}
         self._transport: asyncio.Transport | None = None
