@@ -27,7 +27,7 @@ from olm_runtime.registry.errors import (
 from olm_runtime.registry.http import RegistryHttp
 from olm_runtime.registry.image_store import ImageStore
 from olm_runtime.registry.settings import PullSettings, this_platform
-from tests.cycles import in_memory, never_looked_for
+from tests.cycles import never_looked_for
 
 pytestmark = pytest.mark.integration
 
@@ -68,9 +68,9 @@ async def test_every_media_type_and_compression_is_read(
 async def test_what_a_pull_took_is_gone_at_once(registry: Registry, tmp_path: Path) -> None:
     published = registry.push(build_image([FILES]), "gone", tag="v1")
     images = store(tmp_path, registry)
-    with never_looked_for():
+    with never_looked_for() as more_of:
         await images.pull(published.tag_reference, owner="o")
-        assert in_memory(RegistryHttp, httpx.Response, httpx.AsyncClient) == []
+        assert more_of(RegistryHttp, httpx.Response, httpx.AsyncClient) == []
 
 
 @pytest.mark.parametrize("family", Family)

@@ -24,7 +24,7 @@ from olm_runtime.errors import WaitingError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.media_types import MERGE_PATCH
 from operator_controller.apply.owners import APPLIER
-from tests.cycles import in_memory, never_looked_for
+from tests.cycles import never_looked_for
 
 pytestmark = pytest.mark.integration
 
@@ -124,9 +124,9 @@ async def test_what_is_as_it_was_left_is_not_written_again(revision: Revision) -
 
 
 async def test_a_rollout_that_ended_is_gone_at_once(revision: Revision) -> None:
-    with never_looked_for():
+    with never_looked_for() as more_of:
         await revision.look()
-        assert in_memory(Rollout) == []
+        assert more_of(Rollout) == []
 
 
 @pytest.mark.parametrize("harm", ["changed", "deleted"])

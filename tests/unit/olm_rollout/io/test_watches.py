@@ -14,7 +14,7 @@ from olm_runtime.kube.client import INITIAL_EVENTS_END
 from olm_runtime.kube.errors import ApiError, ForbiddenError, GoneError
 from olm_runtime.watch import informer
 from olm_runtime.watch.informer import Informer
-from tests.cycles import in_memory, never_looked_for
+from tests.cycles import never_looked_for
 from tests.unit.olm_rollout.values import APPLIER, GROUP, KIND
 
 OWNER = (KIND, "ext")
@@ -155,12 +155,12 @@ async def test_changes_of_ours_ring_and_others_do_not() -> None:
 async def test_a_watch_that_was_stopped_is_gone_at_once(name: str) -> None:
     world = World()
     world.objects = [obj("a")]
-    with never_looked_for():
+    with never_looked_for() as more_of:
         async with watching(world, scope=(CONFIG_MAP, "ns", name)) as (watches, notified):
-            assert in_memory(Informer, _Watch) == ["Informer", "_Watch"]
+            assert more_of(Informer, _Watch) == ["Informer", "_Watch"]
             watches.stop(OWNER)
             await quiet()
-            assert in_memory(Informer, _Watch) == []
+            assert more_of(Informer, _Watch) == []
             assert notified.keys == []
 
 

@@ -23,7 +23,7 @@ from olm_runtime.kube.errors import (
     NoMatchError,
     NotFoundError,
 )
-from tests.cycles import in_memory, never_looked_for
+from tests.cycles import never_looked_for
 
 THING = GVK("example.com", "v1", "Thing")
 ROOT = "/apis/example.com/v1"
@@ -335,10 +335,10 @@ async def test_a_watch_that_was_cut_is_gone_at_once() -> None:
             return error.message
         return "the server ended it"
 
-    with never_looked_for():
+    with never_looked_for() as more_of:
         async with served(**answers) as client, asyncio.timeout(10):
             assert (await end(client)).startswith("watch of Thing was cut: Response payload")
-            while in_memory(aiohttp.ClientPayloadError):  # noqa: ASYNC110 - its connection closes
+            while more_of(aiohttp.ClientPayloadError):  # noqa: ASYNC110 - its connection closes
                 await asyncio.sleep(0.02)
 
 

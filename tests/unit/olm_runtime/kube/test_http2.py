@@ -19,7 +19,7 @@ from e2e.harness.pki import CertificateAuthority
 from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.http2 import ENDED, Connection, Connections, Stream
 from olm_runtime.kube.long_answers import FEW, LongAnswers
-from tests.cycles import in_memory, never_looked_for
+from tests.cycles import never_looked_for
 
 SECONDS = 60.0
 MOST = 3
@@ -263,11 +263,11 @@ async def test_one_that_the_server_resets_ends_alone(tmp_path: Path) -> None:
 
 async def test_nothing_is_left_of_a_connection_whose_answers_have_ended(tmp_path: Path) -> None:
     async with serving(tmp_path) as world:
-        with never_looked_for():
+        with never_looked_for() as more_of:
             streams = [await world.ask() for _ in range(MOST + 1)]
             while streams:
                 streams.pop().close()
-            await world.until(lambda: not in_memory(Connection))
+            await world.until(lambda: not more_of(Connection))
 
 
 async def test_of_answers_that_ended_few_are_remembered(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ async def test_of_answers_that_ended_few_are_remembered(tmp_path: Path) -> None:
             (await world.ask()).close()
             await world.until(lambda ended=ended: len(server.reset) > ended)  # type: ignore[misc]
         known = [len(each) for each in gc.get_objects() if type(each) is SizeLimitDict]
-        ours, the_servers = sorted(each for each in known if each > MOST)
+        ours, the_servers = sorted(each for each in known if each >= ENDED)
         assert ours == ENDED < the_servers, "the server has h2 as it is"
         server.answer(1, b"still there")
         assert await anext(lasting.chunks(SECONDS)) == b"still there"
