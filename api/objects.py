@@ -43,8 +43,9 @@ class ObjectKey(NamedTuple):
 def gvk_of(obj: KubeObject) -> GVK:
     """Group, version and kind from `apiVersion` and `kind` (empty strings where absent)."""
     api_version, kind = str(obj.get("apiVersion") or ""), str(obj.get("kind") or "")
-    is_usual = len(api_version) + len(kind) < 512
-    return _shared_gvk(api_version, kind) if is_usual else _gvk(api_version, kind)
+    # What a file says may be of any length, and is not to be remembered.
+    is_short = len(api_version) + len(kind) < _LONGEST_SHARED
+    return _shared_gvk(api_version, kind) if is_short else _gvk(api_version, kind)
 
 
 def _gvk(api_version: str, kind: str) -> GVK:
@@ -52,6 +53,8 @@ def _gvk(api_version: str, kind: str) -> GVK:
     return GVK(group, version, kind)
 
 
+_LONGEST_SHARED = 512
+"""Characters; names of Kubernetes are shorter."""
 _shared_gvk = lru_cache(maxsize=512)(_gvk)
 """Of kinds there are few, and of what is kept by kind there may be thousands."""
 

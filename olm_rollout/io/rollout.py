@@ -199,7 +199,7 @@ class Rollout:
                     live = await find_metadata(self.client, obj)
         if live is None:
             return f"{key} is missing"
-        left = self.applied.left.get(key)
+        left = self.applied.as_left(key)
         now = seen.fingerprint if seen is not None else fingerprint(live, self.owner.applier)
         return f"{key} was changed" if left is not None and left != now else ""
 
@@ -249,7 +249,7 @@ class Rollout:
 
     async def _apply(self, obj: KubeObject, policy: Policy) -> None:
         key, seen = key_of(obj), self._seen(obj)
-        left = self.applied.left.get(key)
+        left = self.applied.as_left(key)
         if left is not None and seen is not None and seen.fingerprint == left:
             return
         if left is not None and self.applied.pause(key, self._begun):

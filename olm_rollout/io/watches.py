@@ -211,10 +211,10 @@ class ManagedWatches:
 
     def store(self, owner: OwnerKey, scope: Scope) -> Store[Sighting] | None:
         """What is known of a kind there, or None while that is not up to date."""
-        watch = self._running(owner, scope)
+        watch = self._watch_of(owner, scope)
         return watch.informer.store if watch is not None and watch.current else None
 
-    def _running(self, owner: OwnerKey, scope: Scope) -> _Watch | None:
+    def _watch_of(self, owner: OwnerKey, scope: Scope) -> _Watch | None:
         return self._watches.get(owner, {}).get(scope)
 
     def sighting(self, owner: OwnerKey, key: ObjectKey) -> Sighting | None:
@@ -284,7 +284,8 @@ class ManagedWatches:
         self._watches.clear()
 
     def _on_state(self, owner: OwnerKey, scope: Scope) -> None:
-        watch, (gvk, namespace, _) = self._running(owner, scope), scope
+        gvk, namespace, _ = scope
+        watch = self._watch_of(owner, scope)
         if watch is None:
             return
         if watch.informer.problem:
@@ -293,7 +294,7 @@ class ManagedWatches:
             self._on_change(owner, ObjectKey(gvk, namespace, ""))
 
     def _on_event(self, owner: OwnerKey, scope: Scope, event: Event[Sighting]) -> None:
-        watch, key = self._running(owner, scope), ObjectKey(scope[0], *event.key)
+        watch, key = self._watch_of(owner, scope), ObjectKey(scope[0], *event.key)
         if event.type is EventType.DELETED:
             self._on_gone(owner, key)
         if watch is None or not watch.relied_upon:

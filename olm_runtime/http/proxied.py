@@ -68,8 +68,9 @@ class _LetGo(httpx.AsyncByteStream):
     """
 
     def __init__(self, answer: httpx.Response) -> None:
-        stream = cast("httpx.AsyncByteStream", answer.stream)
-        self._stream = httpx.ByteStream(b"") if answer.is_closed else stream
+        self._stream = cast("httpx.AsyncByteStream", answer.stream)
+        if answer.is_closed:
+            self._let_go()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for piece in self._stream:
@@ -79,7 +80,10 @@ class _LetGo(httpx.AsyncByteStream):
         try:
             await self._stream.aclose()
         finally:
-            self._stream = httpx.ByteStream(b"")
+            self._let_go()
+
+    def _let_go(self) -> None:
+        self._stream = httpx.ByteStream(b"")
 
 
 async def _check_redirect(answer: httpx.Response) -> None:

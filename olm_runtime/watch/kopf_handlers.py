@@ -113,8 +113,7 @@ def _subscribe(
 ) -> None:
     @kopf.on.event(source.gvk.group, source.gvk.version, source.plural, registry=registry)
     async def handle(event: kopf.RawEvent, **_: Any) -> None:
-        seen: dict[str, Any] = dict(event["object"])
-        on_event(source, event["type"] or "", seen)
+        on_event(source, event["type"] or "", dict(event["object"]))
         _reduce(event["object"])
 
 
